@@ -1,0 +1,53 @@
+#include "mover/backfill.hpp"
+
+#include <ringshard/error.hpp>
+
+#include "support/fault.hpp"
+
+namespace ringshard {
+namespace {
+
+Row key_of_row(const Table& table, RowView row) {
+  Row key;
+  for (const std::size_t position : table.key_positions) key.push_back(to_value(row[position]));
+  return key;
+}
+
+bool same_position(const Checkpoint& left, const Checkpoint& right) {
+  if (left.complete != right.complete || left.last_key.has_value() != right.last_key.has_value())
+    return false;
+  return !left.last_key || encode_row(*left.last_key) == encode_row(*right.last_key);
+}
+
+}  // namespace
+
+BackfillStep Backfill::copy_chunk(const Table& table) {
+  const Deadline lock_deadline = Deadline::after(pair_.clock(), options_.lock_wait);
+  Checkpoint from;
+  {
+    MirrorTransaction tx(pair_, TxMode::read, lock_deadline);
+    from = tx.store().checkpoint(table);
+  }
+  if (from.complete) return {0, true};
+
+  Checkpoint to = from;
+  {
+    OwnerTransaction tx(pair_, TxMode::read, lock_deadline);
+    to.complete = tx.store().read_chunk(table, from.last_key, options_.chunk_rows,
+                                        options_.chunk_bytes, batch_);
+  }
+  if (!batch_.empty()) to.last_key = key_of_row(table, batch_[batch_.size() - 1]);
+  fault::hit(FaultPoint::backfill_chunk_read);
+
+  MirrorTransaction tx(pair_, TxMode::write, lock_deadline);
+  if (!same_position(tx.store().checkpoint(table), from))
+    throw Error(ErrorCode::lease_lost, "another migrator copies table " + table.name + " of " +
+                                           pair_.home().str());
+  tx.store().insert_missing(table, batch_);
+  tx.store().store_checkpoint(table, to);
+  tx.commit();
+  fault::hit(FaultPoint::backfill_chunk_written);
+  return {static_cast<std::int64_t>(batch_.size()), to.complete};
+}
+
+}  // namespace ringshard

@@ -1,0 +1,138 @@
+#include "mover/capture.hpp"
+
+#include <ringshard/error.hpp>
+
+#include "mover/retry.hpp"
+#include "support/fault.hpp"
+
+namespace ringshard {
+namespace {
+
+Deadline lock_deadline(HomePair& pair, const MoveOptions& options) {
+  return Deadline::after(pair.clock(), options.cutover.lock_timeout);
+}
+
+Deadline step_deadline(HomePair& pair, const MoveOptions& options) {
+  return Deadline::after(pair.clock(), options.lock_wait);
+}
+
+/// An owner that no move has touched, or this one has.
+void require_owner_for(const std::optional<HomeRecord>& record, const Leg& leg) {
+  const bool usable = record && record->role == Role::owner &&
+                      (record->move_id.empty() || record->move_id == leg.move_id);
+  if (!usable)
+    throw Error(ErrorCode::refused, "home " + leg.home.str() + " on node '" + leg.owner +
+                                        "' says " + describe(record) +
+                                        ", expected an owner; see `ringshard doctor`");
+}
+
+void create_target(HomePair& pair, const HomeSchema& schema) {
+  const Leg& leg = pair.leg();
+  Backend& backend = pair.mirror_backend();
+  if (backend.home_exists(leg.home)) {
+    HomeStore& store = pair.mirror();
+    std::optional<HomeRecord> record;
+    {
+      SessionTransaction tx(store.session(), leg.home, TxMode::read, Deadline());
+      record = tx.record();
+    }
+    if (!record || record->role != Role::mirror || record->move_id != leg.move_id)
+      throw Error(ErrorCode::refused, "home " + leg.home.str() + " exists on node '" + leg.mirror +
+                                          "' and says " + describe(record) +
+                                          "; see `ringshard doctor`");
+    // Left by an attempt that was broken off. What was mirrored into it is in the change log still.
+    pair.disconnect();
+    backend.drop_home(leg.home);
+  }
+  backend.create_home(leg.home, leg.mirror_record(), schema);
+  MirrorTransaction tx(pair, TxMode::exclusive, Deadline());
+  backend.dialect().install_capture(tx.store().session(), schema);
+  tx.commit();
+}
+
+}  // namespace
+
+HomeSchema movable_schema(HomePair& pair) {
+  HomeStore& store = pair.owner();
+  SessionTransaction tx(store.session(), pair.home(), TxMode::read, Deadline());
+  require_owner_for(tx.record(), pair.leg());
+  HomeSchema schema = store.dialect().describe_schema(store.session());
+  std::string reasons;
+  for (const Obstacle& obstacle : store.dialect().obstacles(store.session(), schema))
+    reasons += "\n  " + obstacle.object + ": " + obstacle.reason;
+  if (!reasons.empty())
+    throw Error(ErrorCode::schema, "home " + pair.home().str() + " on node '" + pair.leg().owner +
+                                       "' can not be moved:" + reasons)
+        .with_shard(*pair.home().shard);
+  return schema;
+}
+
+void start_capture(HomePair& pair, const MoveOptions& options) {
+  const HomeSchema schema = movable_schema(pair);
+  create_target(pair, schema);
+  fault::hit(FaultPoint::target_created);
+
+  retry_conflicts(pair.clock(), step_deadline(pair, options), [&] {
+    HomeStore& store = pair.owner();
+    SessionTransaction tx(store.session(), pair.home(), TxMode::exclusive,
+                          lock_deadline(pair, options));
+    require_owner_for(tx.record(), pair.leg());
+    const HomeSchema now = store.dialect().describe_schema(store.session());
+    if (const auto differs = difference(schema, now))
+      throw Error(ErrorCode::schema, "the tables of home " + pair.home().str() +
+                                         " were changed while its move began: " + *differs +
+                                         "; run `ringshard resume`");
+    store.dialect().install_capture(store.session(), schema);
+    store.store_record(pair.leg().owner_record());
+    tx.commit();
+  });
+  fault::hit(FaultPoint::capture_installed);
+}
+
+void stop_capture(HomePair& pair, const MoveOptions& options) {
+  retry_conflicts(pair.clock(), step_deadline(pair, options), [&] {
+    HomeStore& store = pair.owner();
+    SessionTransaction tx(store.session(), pair.home(), TxMode::exclusive,
+                          lock_deadline(pair, options));
+    require_owner_for(tx.record(), pair.leg());
+    store.dialect().remove_capture(store.session());
+    HomeRecord at_rest;
+    at_rest.keyspace = pair.home().keyspace;
+    at_rest.shard = *pair.home().shard;
+    store.store_record(at_rest);
+    tx.commit();
+  });
+  fault::hit(FaultPoint::capture_removed);
+}
+
+namespace {
+
+void claim_home(HomePair& pair, HomeStore& store, const std::string& node,
+                const MoveOptions& options) {
+  const Leg& leg = pair.leg();
+  retry_conflicts(pair.clock(), step_deadline(pair, options), [&] {
+    SessionTransaction tx(store.session(), leg.home, TxMode::exclusive,
+                          lock_deadline(pair, options));
+    if (!tx.record() || tx.record()->move_id.empty()) return;
+    if (tx.record()->move_id != leg.move_id)
+      throw Error(ErrorCode::refused, "home " + leg.home.str() + " on node '" + node + "' says " +
+                                          describe(tx.record()) +
+                                          "; that move has to end first: see `ringshard doctor`");
+    HomeRecord claimed = *tx.record();
+    if (claimed.mover == leg.mover) return;
+    claimed.mover = leg.mover;
+    store.store_record(claimed);
+    tx.commit();
+  });
+}
+
+}  // namespace
+
+void claim_homes(HomePair& pair, const MoveOptions& options) {
+  if (pair.owner_backend().home_exists(pair.home()))
+    claim_home(pair, pair.owner(), pair.leg().owner, options);
+  if (pair.mirror_backend().home_exists(pair.home()))
+    claim_home(pair, pair.mirror(), pair.leg().mirror, options);
+}
+
+}  // namespace ringshard

@@ -1,0 +1,186 @@
+#include "mover/cutover.hpp"
+
+#include <ringshard/error.hpp>
+
+#include "mover/retry.hpp"
+#include "support/fault.hpp"
+
+namespace ringshard {
+namespace {
+
+/// Rounds of comparing outside the lock; each is shorter than the one before unless writers outrun the comparison.
+constexpr int certify_rounds_max = 10;
+
+void require_time(HomePair& pair, Deadline deadline) {
+  if (deadline.passed(pair.clock()))
+    throw Error(ErrorCode::timeout, "the cutover's pause budget ran out");
+}
+
+void require_equal_definitions(HomeStore& owner, HomeStore& mirror) {
+  const HomeSchema left = owner.dialect().describe_schema(owner.session());
+  const HomeSchema right = mirror.dialect().describe_schema(mirror.session());
+  if (const auto differs = difference(left, right))
+    throw Error(ErrorCode::schema,
+                "the table definitions of the two homes are not the same any more, " + *differs +
+                    "; undo the change or abort the move");
+}
+
+/// Statements of both sessions stop at the deadline for as long as this lives.
+class StatementDeadline {
+ public:
+  StatementDeadline(HomePair& pair, Deadline deadline)
+      : owner_(pair.owner().session()), mirror_(pair.mirror().session()) {
+    owner_.set_statement_deadline(deadline);
+    mirror_.set_statement_deadline(deadline);
+  }
+  StatementDeadline(const StatementDeadline&) = delete;
+  StatementDeadline& operator=(const StatementDeadline&) = delete;
+  ~StatementDeadline() {
+    owner_.set_statement_deadline(Deadline());
+    mirror_.set_statement_deadline(Deadline());
+  }
+
+ private:
+  Session& owner_;
+  Session& mirror_;
+};
+
+}  // namespace
+
+std::int64_t Cutover::certify(const std::vector<Table>& tables, std::int64_t verified_seq,
+                              VerifyReport& report) {
+  for (int round = 0; round < certify_rounds_max; ++round) {
+    const std::int64_t head = quiet_head(pair_, options_);
+    tailer_.catch_up(head, [] {});
+    const VerifyReport found = verifier_.compare_changed(tables, verified_seq);
+    report += found;
+    if (!found.equal()) return verified_seq;
+    verified_seq = head;
+    if (verifier_.count_changed(tables, verified_seq, options_.cutover.changes_max / 2) <
+        options_.cutover.changes_max / 2)
+      break;
+  }
+  return verified_seq;
+}
+
+std::int64_t Cutover::drain(OwnerTransaction& owner, Deadline deadline) {
+  std::vector<Change> changes = owner.store().log_after(0, options_.cutover.changes_max + 1);
+  if (static_cast<std::int64_t>(changes.size()) > options_.cutover.changes_max)
+    throw Error(ErrorCode::timeout, "more than " + std::to_string(options_.cutover.changes_max) +
+                                        " changes are left to apply");
+  const std::size_t waiting = changes.size();
+  const std::vector<RowChange> rows = read_rows(owner.store(), changes, options_.chunk_bytes);
+  if (changes.size() < waiting)
+    throw Error(ErrorCode::timeout, "the changes left to apply are too large for one pause");
+  const std::vector<Counter> counters =
+      owner.store().dialect().counters(owner.store().session());
+
+  // Committed even if nothing is left: this commit makes everything that was copied before it durable at the mirror.
+  MirrorTransaction mirror(pair_, TxMode::write, deadline);
+  require_equal_definitions(owner.store(), mirror.store());
+  mirror.store().apply(rows, UniqueConflict::evict);
+  mirror.store().dialect().raise_counters(mirror.store().session(), counters);
+  mirror.store().store_record(pair_.leg().mirror_record());
+  mirror.commit();
+  return static_cast<std::int64_t>(waiting);
+}
+
+std::vector<Cutover::Changed> Cutover::changed_since(const std::vector<Table>& tables,
+                                                     std::int64_t seq) {
+  std::vector<Changed> changed;
+  MirrorTransaction mirror(pair_, TxMode::read, Deadline());
+  for (const Table& table : tables) {
+    const std::int64_t left =
+        options_.cutover.changes_max * 2 - static_cast<std::int64_t>(changed.size());
+    for (Change& change : mirror.store().applied_after(table, pair_.leg().number, seq, left + 1))
+      changed.push_back({&table, std::move(change.key)});
+    if (static_cast<std::int64_t>(changed.size()) > options_.cutover.changes_max * 2)
+      throw Error(ErrorCode::timeout, "too many rows changed since they were compared");
+  }
+  return changed;
+}
+
+std::vector<Difference> Cutover::compare(OwnerTransaction& owner,
+                                         const std::vector<Changed>& changed, Deadline deadline) {
+  std::vector<Difference> differences;
+  MirrorTransaction mirror(pair_, TxMode::read, Deadline());
+  for (const Changed& row : changed) {
+    require_time(pair_, deadline);
+    if (auto found = difference_of(*row.table, row.key, owner.store().fetch(*row.table, row.key),
+                                   mirror.store().fetch(*row.table, row.key)))
+      differences.push_back(std::move(*found));
+  }
+  return differences;
+}
+
+CutoverAttempt Cutover::attempt(const std::vector<Table>& tables, std::int64_t verified_seq) {
+  CutoverAttempt result;
+  Clock& clock = pair_.clock();
+  TimePoint locked{};
+  const auto held_us = [&] {
+    return locked == TimePoint{}
+               ? 0
+               : std::chrono::duration_cast<std::chrono::microseconds>(clock.now() - locked).count();
+  };
+  try {
+    const TimePoint asked = clock.now();
+    OwnerTransaction owner(pair_, TxMode::exclusive,
+                           Deadline::after(clock, options_.cutover.lock_timeout));
+    // Writers may have been waiting behind this since it was asked for.
+    locked = asked;
+    const Deadline deadline(asked + options_.cutover.pause_budget);
+    const StatementDeadline stop_statements(pair_, deadline);
+    fault::hit(FaultPoint::cutover_locked);
+
+    result.changes_applied = drain(owner, deadline);
+    fault::hit(FaultPoint::cutover_drained);
+
+    const std::vector<Changed> changed = changed_since(tables, verified_seq);
+    result.samples = compare(owner, changed, deadline);
+    result.rows_compared = static_cast<std::int64_t>(changed.size());
+    if (!result.samples.empty()) {
+      result.result = CutoverResult::differences;
+      result.reason = describe(result.samples.front());
+      return result;
+    }
+    fault::hit(FaultPoint::cutover_compared);
+
+    std::vector<std::int64_t> seqs;
+    for (const Change& change : owner.store().log_after(0, options_.cutover.changes_max + 1))
+      seqs.push_back(change.seq);
+    owner.store().log_erase(seqs);
+    owner.store().store_record(pair_.leg().next().mirror_record());
+    require_time(pair_, deadline);
+    owner.commit();  // the point of no return of this leg
+  } catch (const Error& error) {
+    result.pause_us = held_us();
+    if (error.code() != ErrorCode::conflict && error.code() != ErrorCode::timeout) throw;
+    result.reason = error.what();
+    return result;
+  }
+  fault::hit(FaultPoint::cutover_decided);
+  promote_new_owner(pair_, options_);
+  result.pause_us = held_us();
+  result.result = CutoverResult::decided;
+  fault::hit(FaultPoint::cutover_promoted);
+  return result;
+}
+
+bool handover_decided(HomePair& pair) {
+  HomeStore& store = pair.owner();
+  SessionTransaction tx(store.session(), pair.home(), TxMode::read, Deadline());
+  return tx.record() && tx.record()->role == Role::mirror &&
+         tx.record()->move_id == pair.leg().move_id && tx.record()->leg == pair.leg().number + 1;
+}
+
+void promote_new_owner(HomePair& pair, const MoveOptions& options) {
+  retry_conflicts(pair.clock(), Deadline::after(pair.clock(), options.lock_wait), [&] {
+    HomeStore& store = pair.mirror();
+    SessionTransaction tx(store.session(), pair.home(), TxMode::exclusive,
+                          Deadline::after(pair.clock(), options.cutover.lock_timeout));
+    store.promote(pair.leg().move_id, pair.leg().next().number, pair.leg().owner);
+    tx.commit();
+  });
+}
+
+}  // namespace ringshard

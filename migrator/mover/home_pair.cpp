@@ -1,0 +1,76 @@
+#include "mover/home_pair.hpp"
+
+#include <ringshard/error.hpp>
+
+namespace ringshard {
+namespace {
+
+/// Records of one leg are equal in all but the mover, whose difference means something else.
+void require_record(const std::optional<HomeRecord>& found, const HomeRecord& expected,
+                    const std::string& node) {
+  HomeRecord comparable = expected;
+  if (found) comparable.mover = found->mover;
+  if (found != comparable)
+    throw Error(ErrorCode::refused, "home " + HomeName{expected.keyspace, expected.shard}.str() +
+                                        " on node '" + node + "' says " + describe(found) +
+                                        ", expected " + describe(expected))
+        .with_shard(expected.shard);
+  if (found->mover != expected.mover)
+    throw Error(ErrorCode::lease_lost, "move " + expected.move_id + " is run by " + found->mover +
+                                           " now")
+        .with_shard(expected.shard);
+}
+
+}  // namespace
+
+Leg Leg::next() const {
+  Leg leg = *this;
+  leg.number = number + 1;
+  leg.owner = mirror;
+  leg.mirror = owner;
+  return leg;
+}
+
+HomeRecord Leg::owner_record() const {
+  return HomeRecord{home.keyspace, *home.shard, Role::owner, number, mirror, move_id, mover};
+}
+
+HomeRecord Leg::mirror_record() const {
+  return HomeRecord{home.keyspace, *home.shard, Role::mirror, number, owner, move_id, mover};
+}
+
+void HomePair::disconnect() noexcept {
+  owner_ = {};
+  mirror_ = {};
+}
+
+HomeStore& HomePair::connected(Side& side, const std::string& node) {
+  if (!side.session || !side.session->usable()) {
+    side = {};
+    Backend& backend = nodes_.at(node);
+    side.session = backend.connect(leg_.home, SessionUse::maintenance);
+    side.store = std::make_unique<HomeStore>(*side.session, backend.dialect());
+  }
+  return *side.store;
+}
+
+OwnerTransaction::OwnerTransaction(HomePair& pair, TxMode mode, Deadline lock_deadline)
+    : store_(pair.owner()), tx_(store_.session(), pair.home(), mode, lock_deadline) {
+  require_record(tx_.record(), pair.leg().owner_record(), pair.leg().owner);
+}
+
+MirrorTransaction::MirrorTransaction(HomePair& pair, TxMode mode, Deadline lock_deadline)
+    : store_(pair.mirror()), tx_(store_.session(), pair.home(), mode, lock_deadline) {
+  require_record(tx_.record(), pair.leg().mirror_record(), pair.leg().mirror);
+}
+
+std::string describe(const std::optional<HomeRecord>& record) {
+  if (!record) return "no home";
+  std::string text(to_string(record->role));
+  text += ", leg " + std::to_string(record->leg);
+  if (!record->peer.empty()) text += ", peer " + record->peer;
+  if (!record->move_id.empty()) text += ", move " + record->move_id;
+  return text;
+}
+
+}  // namespace ringshard

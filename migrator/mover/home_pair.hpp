@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backend/backend.hpp"
+#include "backend/home_store.hpp"
+#include "core/home.hpp"
+#include "mover/nodes.hpp"
+
+namespace ringshard {
+
+/// The direction of one leg of a move.
+struct Leg {
+  HomeName home;
+  std::string move_id;
+  std::string mover;  ///< the lease holder on whose behalf this is done
+  std::int64_t number = 1;
+  std::string owner;   ///< node names
+  std::string mirror;
+
+  /// The same two homes after ownership changed hands.
+  Leg next() const;
+
+  /// The records that the two homes have while this leg lasts.
+  HomeRecord owner_record() const;
+  HomeRecord mirror_record() const;
+};
+
+/// The two homes of a move as one leg sees them: changes flow from the owner to the mirror. Sessions are opened on first
+/// use and after disconnect(). For one thread at a time.
+class HomePair {
+ public:
+  HomePair(Nodes& nodes, Leg leg) : nodes_(nodes), leg_(std::move(leg)) {}
+
+  const Leg& leg() const noexcept { return leg_; }
+  const HomeName& home() const noexcept { return leg_.home; }
+  Clock& clock() noexcept { return nodes_.clock(); }
+  Backend& owner_backend() { return nodes_.at(leg_.owner); }
+  Backend& mirror_backend() { return nodes_.at(leg_.mirror); }
+
+  HomeStore& owner() { return connected(owner_, leg_.owner); }
+  HomeStore& mirror() { return connected(mirror_, leg_.mirror); }
+
+  /// Forgets both sessions: what they saw may not be what is there now.
+  void disconnect() noexcept;
+
+ private:
+  struct Side {
+    std::unique_ptr<Session> session;
+    std::unique_ptr<HomeStore> store;
+  };
+  HomeStore& connected(Side& side, const std::string& node);
+
+  Nodes& nodes_;
+  const Leg leg_;
+  Side owner_;
+  Side mirror_;
+};
+
+/// Begins a transaction at the owner, or at the mirror, of a leg, and makes sure that the home's record still says so, of this
+/// move, this leg and this mover: the guard of every effect. Error{lease_lost} if another mover took over,
+/// Error{refused} for anything else, naming what was found.
+class OwnerTransaction {
+ public:
+  OwnerTransaction(HomePair& pair, TxMode mode, Deadline lock_deadline);
+  HomeStore& store() noexcept { return store_; }
+  const HomeRecord& record() const { return *tx_.record(); }
+  void commit() { tx_.commit(); }
+
+ private:
+  HomeStore& store_;
+  SessionTransaction tx_;
+};
+
+class MirrorTransaction {
+ public:
+  MirrorTransaction(HomePair& pair, TxMode mode, Deadline lock_deadline);
+  HomeStore& store() noexcept { return store_; }
+  void commit() { tx_.commit(); }
+
+ private:
+  HomeStore& store_;
+  SessionTransaction tx_;
+};
+
+/// For errors: "owner, leg 2, peer b, move m" or "no home".
+std::string describe(const std::optional<HomeRecord>& record);
+
+}  // namespace ringshard

@@ -1,0 +1,391 @@
+#include "mover/mover.hpp"
+
+#include <algorithm>
+#include <ringshard/error.hpp>
+#include <utility>
+
+#include "mover/backfill.hpp"
+#include "mover/capture.hpp"
+#include "mover/cutover.hpp"
+#include "mover/tailer.hpp"
+#include "support/fault.hpp"
+#include "support/log.hpp"
+
+namespace ringshard {
+namespace {
+
+/// How often a running step looks whether an operator wants something else.
+constexpr auto wish_interval = std::chrono::milliseconds(200);
+
+/// Unwinds a step because of a wish, or because the stage was changed within it; caught where steps are called.
+struct StepEnded {};
+
+Leg first_leg(const MoveRecord& move, std::string holder) {
+  return Leg{HomeName{move.keyspace, move.shard}, move.id, std::move(holder), 1, move.source,
+             move.target};
+}
+
+std::optional<HomeRecord> record_at(Backend& backend, const HomeName& home) {
+  if (!backend.home_exists(home)) return std::nullopt;
+  const std::unique_ptr<Session> session = backend.connect(home, SessionUse::maintenance);
+  SessionTransaction tx(*session, home, TxMode::read, Deadline());
+  return tx.record();
+}
+
+/// A router ended the capture, because nobody took the changes away: the owner says so by having no peer any more.
+bool capture_lost(HomePair& pair) {
+  const std::optional<HomeRecord> record = record_at(pair.owner_backend(), pair.home());
+  return record && record->role == Role::owner && record->peer.empty() &&
+         record->move_id == pair.leg().move_id && record->leg == pair.leg().number;
+}
+
+std::vector<Table> tables_of(HomePair& pair) {
+  OwnerTransaction tx(pair, TxMode::read, Deadline());
+  return tx.store().dialect().describe_schema(tx.store().session()).tables;
+}
+
+[[noreturn]] void throw_differs(const MoveRecord& move) {
+  throw Error(ErrorCode::differs,
+              "move " + move.id + ": the two homes of shard " + std::to_string(move.shard.value) +
+                  " differ; `ringshard resume --repair` makes the mirror equal, `ringshard abort` "
+                  "gives the move up")
+      .with_shard(move.shard);
+}
+
+}  // namespace
+
+struct Mover::Run {
+  MoveRecord move;
+  Lease lease;
+  HomePair forward;   // leg 1: source owns
+  HomePair observed;  // leg 2: target owns
+  HomePair returned;  // leg 3: source owns again
+  TimePoint wish_seen;
+
+  Run(Catalog& catalog, Nodes& nodes, const MoveOptions& options, MoveRecord record)
+      : move(std::move(record)),
+        lease(catalog, nodes.clock(), move.id, make_holder_name(), options.lease),
+        forward(nodes, first_leg(move, lease.holder())),
+        observed(nodes, forward.leg().next()),
+        returned(nodes, observed.leg().next()),
+        wish_seen(nodes.clock().now()) {}
+};
+
+MoveRecord Mover::run(const std::string& move_id) {
+  std::optional<MoveRecord> move = catalog_.move(move_id);
+  if (!move) throw Error(ErrorCode::not_found, "there is no move '" + move_id + "'");
+  if (is_final(move->stage)) return *move;
+  if (move->source == move->target)
+    throw Error(ErrorCode::refused, "move " + move_id + " would move a shard to its own node");
+  Run run(catalog_, nodes_, options_, *move);
+  // What was read before the lease was taken may have been changed by the one who had it.
+  run.move = *catalog_.move(move_id);
+  try {
+    go_on(run);
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::lease_lost) throw;
+    run.move.error = error.what();
+    try {
+      catalog_.store_progress(run.move, run.lease.holder());
+    } catch (const Error& second) {
+      log::warning("move " + move_id + ": its failure could not be stored: " + second.what());
+    }
+    throw;
+  }
+  return run.move;
+}
+
+void Mover::go_on(Run& run) {
+  if (!is_final(run.move.stage)) claim_homes(run.forward, options_);
+  while (!is_final(run.move.stage)) {
+    const MoveStage before = run.move.stage;
+    try {
+      obey_wish(run);
+      step(run);
+    } catch (const StepEnded&) {
+      continue;  // a wish is obeyed at the top
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::refused || !revert_if_capture_lost(run)) throw;
+      continue;
+    }
+    if (run.move.stage == before && before == MoveStage::observing) return;
+  }
+}
+
+bool Mover::revert_if_capture_lost(Run& run) {
+  if (!can_abort(run.move.stage) || !capture_lost(run.forward)) return false;
+  run.move.error = "routers ended the capture, because nobody took the changes away before their log was full";
+  log::error("move " + run.move.id + ": " + run.move.error);
+  store(run, MoveStage::reverting);
+  return true;
+}
+
+void Mover::step(Run& run) {
+  switch (run.move.stage) {
+    case MoveStage::planned: return begin_mirroring(run);
+    case MoveStage::mirroring: return store(run, MoveStage::backfilling);
+    case MoveStage::backfilling: return backfill(run);
+    case MoveStage::verifying: return verify_tables(run);
+    case MoveStage::ready: return cut_over(run);
+    case MoveStage::cut_over:
+      run.move.observe_until_ms = nodes_.clock().unix_ms() + options_.observe_for.count();
+      return store(run, MoveStage::observing);
+    case MoveStage::observing: return observe(run);
+    case MoveStage::cleaning: return clean(run);
+    case MoveStage::reverting: return revert(run);
+    case MoveStage::rolling_back: return roll_back(run);
+    case MoveStage::done:
+    case MoveStage::reverted:
+    case MoveStage::rolled_back:
+      return;
+  }
+}
+
+void Mover::obey_wish(Run& run) {
+  switch (catalog_.wish_of(run.move.id)) {
+    case MoveWish::none:
+    case MoveWish::roll_back:
+    case MoveWish::finalize:
+      return;  // observe() looks at the last two
+    case MoveWish::pause:
+      throw Error(ErrorCode::cancelled,
+                  "move " + run.move.id + " is paused; `ringshard resume` goes on");
+    case MoveWish::abort:
+      // A handover that was decided before the wish came is carried out: there is no way back from it but a rollback.
+      if (can_abort(run.move.stage) && !handover_decided(run.forward))
+        store(run, MoveStage::reverting);
+      return;
+  }
+}
+
+void Mover::between_steps(Run& run) {
+  run.lease.hold();
+  const TimePoint now = nodes_.clock().now();
+  if (now - run.wish_seen < wish_interval) return;
+  run.wish_seen = now;
+  const MoveWish wish = catalog_.wish_of(run.move.id);
+  if (wish == MoveWish::pause) throw StepEnded{};
+  if (wish == MoveWish::abort && can_abort(run.move.stage)) throw StepEnded{};
+}
+
+void Mover::store(Run& run, MoveStage next, const std::optional<std::string>& placement) {
+  run.lease.hold();
+  MoveRecord stored = run.move;
+  stored.stage = next;
+  if (next != MoveStage::reverting) stored.error.clear();
+  if (const auto point = before(next)) fault::hit(*point);
+  catalog_.store_stage(stored, run.move.stage, run.lease.holder(), placement);
+  run.move = stored;
+  if (placement) fault::hit(FaultPoint::placement_stored);
+  if (const auto point = after(next)) fault::hit(*point);
+  observer_.stage_stored(run.move);
+}
+
+void Mover::begin_mirroring(Run& run) {
+  start_capture(run.forward, options_);
+  store(run, MoveStage::mirroring);
+}
+
+void Mover::backfill(Run& run) {
+  Backfill copy(run.forward, options_);
+  Tailer tailer(run.forward, options_);
+  // Counted anew on each run: chunks that an earlier run copied are not in it.
+  std::int64_t rows = run.move.rows_copied;
+  for (const Table& table : tables_of(run.forward)) {
+    for (bool complete = false; !complete;) {
+      between_steps(run);
+      const BackfillStep done = copy.copy_chunk(table);
+      complete = done.table_complete;
+      rows += done.rows;
+      run.move.rows_copied = rows;
+      observer_.progress(run.move, rows);
+      tailer.step();
+      check_log(run, run.forward);
+    }
+  }
+  tailer.catch_up(tailer.head(), [&] { between_steps(run); });
+  run.move.changes_applied += tailer.applied_total();
+  store(run, MoveStage::verifying);
+}
+
+void Mover::check_log(Run& run, HomePair& pair) {
+  Tailer tailer(pair, options_);
+  const std::int64_t waiting = tailer.backlog();
+  if (waiting <= options_.change_log_rows_max) return;
+  run.move.error = "the change log of " + pair.home().str() + " grew to " +
+                   std::to_string(waiting) + " entries, more than change_log_rows_max; reverting";
+  log::error("move " + run.move.id + ": " + run.move.error);
+  store(run, MoveStage::reverting);
+  throw StepEnded{};
+}
+
+VerifyReport Mover::compare_all(Run& run, HomePair& pair, std::int64_t& verified_seq) {
+  Tailer tailer(pair, options_);
+  Verifier verifier(pair, tailer, options_);
+  const std::vector<Table> tables = tables_of(pair);
+  verified_seq = quiet_head(pair, options_);
+  tailer.catch_up(verified_seq, [&] { between_steps(run); });
+  const VerifyReport report = verifier.compare_tables(tables, [&](const VerifyReport& so_far) {
+    observer_.progress(run.move, so_far.rows);
+    tailer.step();
+    if (can_abort(run.move.stage)) check_log(run, pair);
+    between_steps(run);
+  });
+  run.move.changes_applied += tailer.applied_total();
+  run.move.rows_verified = report.rows;
+  run.move.differences_found = !report.equal();
+  observer_.verified(run.move, report);
+  for (const Difference& difference : report.samples)
+    log::warning("move " + run.move.id + ": " + describe(difference) +
+                 (options_.repair ? " (repaired)" : ""));
+  return report;
+}
+
+void Mover::verify_tables(Run& run) {
+  if (run.move.differences_found && !options_.repair) throw_differs(run.move);
+  std::int64_t verified_seq = 0;
+  if (!compare_all(run, run.forward, verified_seq).equal()) throw_differs(run.move);
+  run.move.verified_seq = verified_seq;
+  store(run, MoveStage::ready);
+}
+
+void Mover::hand_over(Run& run, HomePair& pair) {
+  Tailer tailer(pair, options_);
+  Verifier verifier(pair, tailer, options_);
+  Cutover cutover(pair, tailer, verifier, options_);
+  const std::vector<Table> tables = tables_of(pair);
+  Duration delay = options_.cutover.retry_delay;
+  std::string reason;
+  for (int attempt = 0; attempt < options_.cutover.attempts_max; ++attempt) {
+    between_steps(run);
+    VerifyReport certified;
+    run.move.verified_seq = cutover.certify(tables, run.move.verified_seq, certified);
+    if (!certified.equal()) {
+      observer_.verified(run.move, certified);
+      run.move.differences_found = true;
+      return;
+    }
+    run.lease.hold();
+    ++run.move.cutover_attempts;
+    const CutoverAttempt tried = cutover.attempt(tables, run.move.verified_seq);
+    run.move.pause_us = tried.pause_us;
+    run.move.changes_applied += tried.changes_applied;
+    switch (tried.result) {
+      case CutoverResult::decided:
+        return;
+      case CutoverResult::differences:
+        log::warning("move " + run.move.id + ": under the cutover's lock " + tried.reason);
+        run.move.differences_found = true;
+        return;
+      case CutoverResult::try_again:
+        reason = tried.reason;
+        log::info("move " + run.move.id + ": cutover put off: " + reason);
+        nodes_.clock().sleep_for(delay);
+        delay = std::min(delay * 2, options_.cutover.retry_delay * 10);
+        break;
+    }
+  }
+  throw Error(ErrorCode::conflict, "move " + run.move.id + ": no cutover within its budget in " +
+                                       std::to_string(options_.cutover.attempts_max) +
+                                       " attempts; the last one: " + reason);
+}
+
+void Mover::cut_over(Run& run) {
+  if (!handover_decided(run.forward)) {
+    hand_over(run, run.forward);
+    if (run.move.differences_found) {
+      store(run, MoveStage::verifying);
+      throw_differs(run.move);
+    }
+  } else {
+    promote_new_owner(run.forward, options_);
+  }
+  run.move.verified_seq = 0;
+  store(run, MoveStage::cut_over, run.move.target);
+}
+
+void Mover::observe(Run& run) {
+  const MoveWish wish = catalog_.wish_of(run.move.id);
+  if (capture_lost(run.observed)) {
+    run.move.error = "the way back is lost: nobody took the changes away before their log was full";
+    log::error("move " + run.move.id + ": " + run.move.error);
+    return store(run, MoveStage::cleaning);
+  }
+  if (wish == MoveWish::roll_back) return store(run, MoveStage::rolling_back);
+  if (wish == MoveWish::finalize || nodes_.clock().unix_ms() >= run.move.observe_until_ms)
+    store(run, MoveStage::cleaning);
+}
+
+void Mover::clean(Run& run) {
+  remove_other_home(run.observed, run.move.target);
+  store(run, MoveStage::done);
+}
+
+void Mover::revert(Run& run) {
+  remove_other_home(run.forward, run.move.source);
+  store(run, MoveStage::reverted);
+}
+
+void Mover::roll_back(Run& run) {
+  const std::optional<HomeRecord> source = record_at(nodes_.at(run.move.source), run.forward.home());
+  if (source && source->role == Role::mirror && !handover_decided(run.observed)) {
+    if (capture_lost(run.observed)) {
+      run.move.error = "the way back is lost: the change log was full";
+      store(run, MoveStage::observing);
+      throw Error(ErrorCode::refused, "move " + run.move.id + ": " + run.move.error +
+                                          "; `ringshard finalize` ends it at the target");
+    }
+    if (run.move.differences_found && !options_.repair) throw_differs(run.move);
+    std::int64_t verified_seq = 0;
+    if (!compare_all(run, run.observed, verified_seq).equal()) throw_differs(run.move);
+    run.move.verified_seq = verified_seq;
+    hand_over(run, run.observed);
+    if (run.move.differences_found) throw_differs(run.move);
+  } else if (source && source->role == Role::mirror) {
+    promote_new_owner(run.observed, options_);
+  }
+  store(run, MoveStage::rolling_back, run.move.source);
+  remove_other_home(run.returned, run.move.source);
+  store(run, MoveStage::rolled_back);
+}
+
+void Mover::remove_other_home(HomePair& pair, const std::string& placement) {
+  const Leg& leg = pair.leg();
+  const Topology topology = catalog_.topology(leg.home.keyspace);
+  const std::string& placed = topology.node(topology.node_of(*leg.home.shard)).name;
+  if (placed != placement || placed != leg.owner)
+    throw Error(ErrorCode::refused, "the catalog places " + leg.home.str() + " on node '" + placed +
+                                        "', expected '" + leg.owner + "'; nothing was removed");
+  // Refuses unless the owner's record agrees.
+  stop_capture(pair, options_);
+  const std::optional<HomeRecord> other = record_at(pair.mirror_backend(), leg.home);
+  if (other && (other->role != Role::mirror || other->move_id != leg.move_id))
+    throw Error(ErrorCode::refused, "home " + leg.home.str() + " on node '" + leg.mirror +
+                                        "' says " + describe(other) +
+                                        ", expected a mirror of this move; it was not removed");
+  pair.disconnect();
+  pair.mirror_backend().drop_home(leg.home);
+  fault::hit(FaultPoint::home_dropped);
+}
+
+VerifyReport Mover::verify(const std::string& move_id) {
+  const std::optional<MoveRecord> move = catalog_.move(move_id);
+  if (!move) throw Error(ErrorCode::not_found, "there is no move '" + move_id + "'");
+  Run run(catalog_, nodes_, options_, *move);
+  run.move = *catalog_.move(move_id);
+  const bool forward = run.move.stage == MoveStage::verifying || run.move.stage == MoveStage::ready;
+  const bool back =
+      run.move.stage == MoveStage::observing || run.move.stage == MoveStage::rolling_back;
+  if (!forward && !back)
+    throw Error(ErrorCode::refused, "move " + move_id + " is " +
+                                        std::string(to_string(run.move.stage)) +
+                                        ": its two homes are not both complete now");
+  claim_homes(run.forward, options_);
+  std::int64_t verified_seq = 0;
+  const VerifyReport report =
+      compare_all(run, forward ? run.forward : run.observed, verified_seq);
+  catalog_.store_progress(run.move, run.lease.holder());
+  return report;
+}
+
+}  // namespace ringshard

@@ -1,0 +1,20 @@
+#include "mover/nodes.hpp"
+
+#include <ringshard/error.hpp>
+
+namespace ringshard {
+
+Nodes::Nodes(const std::vector<NodeInfo>& nodes, Clock& clock, BackendOptions options)
+    : clock_(clock), options_(options) {
+  for (const NodeInfo& node : nodes) dsns_.emplace(node.name, node.dsn);
+}
+
+Backend& Nodes::at(std::string_view name) {
+  if (const auto open = open_.find(name); open != open_.end()) return *open->second;
+  const auto dsn = dsns_.find(name);
+  if (dsn == dsns_.end())
+    throw Error(ErrorCode::not_found, "node '" + std::string(name) + "' is not in the catalog");
+  return *open_.emplace(dsn->first, open_backend(dsn->second, clock_, options_)).first->second;
+}
+
+}  // namespace ringshard

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/session.hpp"
+#include "core/home.hpp"
+#include "core/schema.hpp"
+
+namespace ringshard {
+
+/// A half-open interval of primary keys, (after, through], in the order of the table's primary key. A missing bound is
+/// the end of the table on that side.
+struct KeyRange {
+  std::optional<Row> after;
+  std::optional<Row> through;
+};
+
+/// Count and checksum of a set of rows, independent of their order. The sum is of 128-bit row hashes modulo 2^128, so
+/// that equal rows do not cancel out as they would under XOR.
+struct Digest {
+  std::int64_t rows = 0;
+  std::uint64_t sum_low = 0;
+  std::uint64_t sum_high = 0;
+
+  void add(std::uint64_t hash_low, std::uint64_t hash_high) noexcept;
+  Digest& operator+=(const Digest& other) noexcept;
+  std::string str() const;
+  friend bool operator==(const Digest&, const Digest&) = default;
+};
+
+/// A counter that hands out ids: an AUTOINCREMENT, a sequence, an identity column.
+struct Counter {
+  std::string name;
+  std::int64_t last = 0;
+};
+
+/// Why a home can not be moved, and what to do about it.
+struct Obstacle {
+  std::string object;  ///< the table, index or trigger
+  std::string reason;
+};
+
+/// Where the databases differ in what a correct caller may observe. The conformance suite reads it.
+struct Quirks {
+  bool concurrent_writers = true;  ///< two write transactions in one home at the same time
+  bool typed_columns = true;       ///< a column holds values of one type only
+};
+
+/// The data definition language and introspection of one database: what SQL has no common words for. Stateless;
+/// thread-safe. All of it works inside the session's open transaction.
+class Dialect {
+ public:
+  virtual ~Dialect() = default;
+
+  virtual const Quirks& quirks() const noexcept = 0;
+
+  /// The application's tables as they are now; everything of ringshard's own is left out. May be answered from
+  /// a cache while the definitions have not changed.
+  virtual HomeSchema describe_schema(Session& session) const = 0;
+
+  /// What stands in the way of moving this home: tables without a primary key, NULL inside one, ….
+  virtual std::vector<Obstacle> obstacles(Session& session, const HomeSchema& schema) const = 0;
+
+  /// Makes change log, applied tables, checkpoints and triggers. The triggers note changes where the home's record says
+  /// owner with a peer, and refuse writes where it says mirror. Doing it again changes nothing.
+  virtual void install_capture(Session& session, const HomeSchema& schema) const = 0;
+
+  /// Removes all that install_capture made, if it is there.
+  virtual void remove_capture(Session& session) const = 0;
+
+  virtual bool has_capture(Session& session) const = 0;
+
+  virtual Digest digest(Session& session, const Table& table, const KeyRange& range) const = 0;
+
+  virtual std::vector<Counter> counters(Session& session) const = 0;
+
+  /// Sets each counter to at least the given value.
+  virtual void raise_counters(Session& session, const std::vector<Counter>& counters) const = 0;
+};
+
+/// One physical database: a PostgreSQL server or a directory of SQLite files. Thread-safe.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual const Dialect& dialect() const noexcept = 0;
+
+  /// A session that can work in `home`. Error{not_found} if this database keeps a home in something that has to
+  /// exist to be connected to (a file) and it does not; Error{unavailable} if the node can not be reached.
+  virtual std::unique_ptr<Session> connect(const HomeName& home, SessionUse use) = 0;
+
+  /// Sessions opened for homes with equal keys are interchangeable: what a pool sorts by.
+  virtual std::string session_key(const HomeName& home) const = 0;
+
+  /// Makes the node usable for the first time (its directory). Doing it again changes nothing.
+  virtual void prepare_node() = 0;
+
+  /// Throws Error{unavailable} naming the node if it can not be reached.
+  virtual void ping() = 0;
+
+  virtual bool home_exists(const HomeName& home) = 0;
+
+  /// Makes a home with its tables and, for a shard's home, its record: all of it or nothing.
+  /// Error{already_exists} if there is one.
+  virtual void create_home(const HomeName& home, const std::optional<HomeRecord>& record,
+                           const HomeSchema& schema) = 0;
+
+  /// Removes a home, whatever it holds. Nothing happens if there is none. The caller made sure that nobody needs it
+  /// and that its record says so: a session that is still open there must not find itself the owner.
+  virtual void drop_home(const HomeName& home) = 0;
+
+  /// Every home of a keyspace on this node, the reference home too, by looking at the node itself.
+  virtual std::vector<HomeName> homes(std::string_view keyspace) = 0;
+
+  /// Bytes that a home takes; an estimate.
+  virtual std::int64_t home_bytes(const HomeName& home) = 0;
+};
+
+struct SqliteOptions {
+  bool synchronous_full = true;  ///< each commit survives a power cut; false: the last ones may be lost
+  bool foreign_keys = true;      ///< enforced for the application's statements
+};
+
+struct BackendOptions {
+  SqliteOptions sqlite;
+};
+
+/// The backend for a DSN ("sqlite:/directory"). Error{invalid_argument} if no backend knows its scheme.
+std::unique_ptr<Backend> open_backend(const std::string& dsn, Clock& clock,
+                                      const BackendOptions& options = {});
+
+/// A session with a catalog ("sqlite:/directory/catalog.db"). `create`: make it if it is not there; otherwise that is
+/// Error{not_found}.
+std::unique_ptr<Session> connect_catalog(const std::string& dsn, Clock& clock, bool create);
+
+}  // namespace ringshard

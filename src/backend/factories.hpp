@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "backend/backend.hpp"
+
+namespace ringshard {
+
+// What each backend offers to the registry. A backend defines its functions in its own folder; nobody else calls them.
+// `location` is the DSN without its scheme.
+
+std::unique_ptr<Backend> open_sqlite_backend(std::string_view location, Clock& clock,
+                                             const BackendOptions& options);
+std::unique_ptr<Session> connect_sqlite_catalog(std::string_view location, Clock& clock,
+                                                bool create);
+
+}  // namespace ringshard

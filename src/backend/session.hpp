@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <ringshard/value.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/home.hpp"
+#include "support/clock.hpp"
+
+namespace ringshard {
+
+/// What a transaction may do, and which lock of its shard it holds until it ends.
+enum class TxMode : std::uint8_t {
+  read,      ///< one snapshot, no lock, nothing can be written
+  write,     ///< shared with other writers where the database can do that
+  exclusive  ///< no other writer
+};
+
+/// What a session is opened for.
+enum class SessionUse : std::uint8_t {
+  application,  ///< the application's statements: its triggers and foreign keys work
+  maintenance   ///< applied rows: neither triggers nor foreign keys fire
+};
+
+/// Takes the rows of a query, one at a time.
+class ResultSink {
+ public:
+  virtual ~ResultSink() = default;
+
+  /// Called once, before the first row.
+  virtual void columns(std::span<const std::string_view> names) { static_cast<void>(names); }
+
+  /// `row` is valid during the call only. Return false to stop.
+  virtual bool row(RowView row) = 0;
+};
+
+/// One connection to a node, for one thread at a time; may be handed from thread to thread between calls.
+///
+/// Every call may throw Error with the code that backend's translation gives it; after one of
+/// unavailable, outcome_unknown or corrupt the session is not usable() any more. A transaction that is open when
+/// the session is destroyed is rolled back.
+class Session {
+ public:
+  virtual ~Session() = default;
+
+  /// Begins a transaction inside a home and returns its record as this transaction sees it: for write and
+  /// exclusive, as of after the lock was granted. No record means that nothing of that name is a home; the
+  /// transaction is open all the same. Error{conflict} if the lock was not had by `lock_deadline`; then no
+  /// transaction is open.
+  virtual std::optional<HomeRecord> begin_home(const HomeName& home, TxMode mode,
+                                               Deadline lock_deadline) = 0;
+
+  /// Begins a transaction outside any home (the catalog).
+  virtual void begin(TxMode mode, Deadline lock_deadline) = 0;
+
+  /// Error{outcome_unknown} if it may have happened or not; after any other error it has not.
+  virtual void commit() = 0;
+  virtual void rollback() noexcept = 0;
+  virtual bool in_transaction() const noexcept = 0;
+
+  /// Statements with parameters $1, $2, …; prepared once and kept. Returns the number of rows changed.
+  virtual std::int64_t execute(std::string_view sql, std::span<const ValueView> parameters) = 0;
+  virtual void query(std::string_view sql, std::span<const ValueView> parameters,
+                     ResultSink& sink) = 0;
+
+  /// Several statements without parameters or results.
+  virtual void run_script(std::string_view sql) = 0;
+
+  /// A statement still running at the deadline is stopped with Error{timeout}. Stays until set again.
+  virtual void set_statement_deadline(Deadline deadline) = 0;
+
+  /// False once the connection is lost or its home was replaced: do not reuse it.
+  virtual bool usable() const noexcept = 0;
+
+  /// The driver's own handle (sqlite3*), for code that has a data layer of its own. Do not end the transaction
+  /// through it.
+  virtual void* native_handle() noexcept = 0;
+
+  // Conveniences over the above.
+  std::int64_t execute(std::string_view sql, std::initializer_list<ValueView> parameters = {}) {
+    return execute(sql, std::span<const ValueView>(parameters.begin(), parameters.size()));
+  }
+  using RowFunction = std::function<bool(RowView)>;
+  void for_each(std::string_view sql, std::span<const ValueView> parameters,
+                const RowFunction& function);
+  void for_each(std::string_view sql, std::initializer_list<ValueView> parameters,
+                const RowFunction& function) {
+    for_each(sql, std::span<const ValueView>(parameters.begin(), parameters.size()), function);
+  }
+  std::vector<Row> rows(std::string_view sql, std::initializer_list<ValueView> parameters = {});
+  std::optional<Row> first_row(std::string_view sql,
+                               std::initializer_list<ValueView> parameters = {});
+  /// The first column of the first row as an integer; NULL or no row: `otherwise`.
+  std::int64_t integer(std::string_view sql, std::initializer_list<ValueView> parameters = {},
+                       std::int64_t otherwise = 0);
+};
+
+/// Rolls back unless it was committed.
+///
+///     SessionTransaction tx(session, TxMode::write, deadline);   // or with a home name
+///     session.execute(…);
+///     tx.commit();
+class SessionTransaction {
+ public:
+  SessionTransaction(Session& session, TxMode mode, Deadline lock_deadline) : session_(session) {
+    session_.begin(mode, lock_deadline);
+  }
+  SessionTransaction(Session& session, const HomeName& home, TxMode mode, Deadline lock_deadline)
+      : session_(session), record_(session_.begin_home(home, mode, lock_deadline)) {}
+  SessionTransaction(const SessionTransaction&) = delete;
+  SessionTransaction& operator=(const SessionTransaction&) = delete;
+  ~SessionTransaction() {
+    if (session_.in_transaction()) session_.rollback();
+  }
+
+  const std::optional<HomeRecord>& record() const { return record_; }
+  void commit() { session_.commit(); }
+
+ private:
+  Session& session_;
+  std::optional<HomeRecord> record_;
+};
+
+/// The one place where an identifier is quoted: "na""me".
+std::string quoted(std::string_view identifier);
+
+/// A comma-separated list of quoted identifiers.
+std::string quoted_list(std::span<const std::string> identifiers);
+
+/// "$first, $first+1, …", `count` of them.
+std::string placeholders(std::size_t count, std::size_t first = 1);
+
+}  // namespace ringshard

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringshard {
+
+/// A table of the application as it stands in a home.
+struct Table {
+  std::string name;
+  std::vector<std::string> columns;          ///< those that can be written: generated ones are left out
+  std::vector<std::string> key;              ///< primary key, in the key's own order; empty if there is none
+  std::vector<std::size_t> key_positions;    ///< where each key column stands in `columns`
+  std::vector<std::string> key_collations;   ///< as the database names them; empty string: its default
+  std::vector<std::vector<std::string>> unique_keys;  ///< further unique keys
+  friend bool operator==(const Table&, const Table&) = default;
+};
+
+/// All tables of a home, and the statements that make them in an empty one, in an order that works.
+struct HomeSchema {
+  std::vector<Table> tables;
+  std::vector<std::string> statements;
+
+  const Table* find(std::string_view table_name) const noexcept;
+  friend bool operator==(const HomeSchema&, const HomeSchema&) = default;
+};
+
+/// What differs, as a sentence that names the object; empty if the two make the same tables.
+std::optional<std::string> difference(const HomeSchema& left, const HomeSchema& right);
+
+}  // namespace ringshard
