@@ -31,23 +31,27 @@ namespace router {
 class Router;
 }
 
-/// How long a call may take and how often it is tried. What is not given comes from the configuration.
+/// How long a call may take and how often it is tried. What is not given comes from the
+/// configuration.
 struct TransactOptions {
-  /// From the call on, all retries and waits included; router.deadline if not given. A statement that
-  /// still runs at that moment is stopped. The time of the caller's own function is not cut short.
+  /// From the call on, all retries and waits included; router.deadline if not given. A statement
+  /// that still runs at that moment is stopped. The time of the caller's own function is not cut
+  /// short.
   std::optional<std::chrono::milliseconds> deadline = {};
 
-  /// How often the work is begun, at most, where a lock, a connection or a serialization failure stands in
-  /// the way. Looking for a shard that has moved does not count: the deadline ends that.
+  /// How often the work is begun, at most, where a lock, a connection or a serialization failure
+  /// stands in the way. Looking for a shard that has moved does not count: the deadline ends that.
   std::uint32_t attempts_max = 100;
 };
 
 struct QueryOptions {
   std::optional<std::chrono::milliseconds> deadline = {};
 
-  /// False: take the answer from where the shard was last known to be, without asking whether that home still
-  /// is the owner. Right after a move such an answer can be stale by what the reverse mirror lags behind (usually
-  /// the writes under way, more while the old node is unreachable). Only for reads that can bear it.
+  /// False: take the answer from where the shard was last known to be, without asking whether that
+  /// home still is the owner. Right after a move such an answer can be stale by what the reverse
+  /// mirror lags behind (usually the writes under way, more while the old node is unreachable, and
+  /// what happened since the old home was removed until this router reads the new placement). Only
+  /// for reads that can bear it.
   bool check_owner = true;
 };
 
@@ -58,7 +62,8 @@ struct ScatterOptions {
   /// Shards asked at the same time; router.scatter_parallelism if not given.
   std::optional<std::uint32_t> parallelism = {};
 
-  /// Of these, at one node: what keeps a slow node from taking all. 0: half of the parallelism, at least 1.
+  /// Of these, at one node: what keeps a slow node from taking all. 0: half of the parallelism, at
+  /// least 1.
   std::uint32_t per_node_max = 0;
 
   /// As in TransactOptions, for each shard; looking for one that has moved counts here too.
@@ -83,19 +88,22 @@ struct ShardReply {
   }
 };
 
-/// What a Cluster has done since it was opened. Each number grows by itself; they are not one snapshot.
+/// What a Cluster has done since it was opened. Each number grows by itself; they are not one
+/// snapshot.
 struct RouterStatistics {
-  std::uint64_t writes = 0;            ///< transactions committed
-  std::uint64_t reads = 0;             ///< read transactions answered
-  std::uint64_t mirror_writes = 0;     ///< double writes whose second half arrived
-  std::uint64_t mirror_failures = 0;   ///< … did not: the change log keeps the entry
-  std::uint64_t mirror_skips = 0;      ///< … was not tried, as the peer keeps failing or the change is too large
-  std::uint64_t mirror_drops = 0;      ///< … was not wanted: the peer is in another leg by now
-  std::uint64_t redirects = 0;         ///< calls that found their shard elsewhere than expected
-  std::uint64_t retries = 0;           ///< attempts after the first one
-  std::uint64_t refreshes = 0;         ///< topologies read from the catalog
-  std::uint64_t finished_handovers = 0;  ///< cutovers whose mover died between decision and promotion
-  std::uint64_t captures_given_up = 0;   ///< change logs that grew past move.change_log_rows_max
+  std::uint64_t writes = 0;           ///< transactions committed
+  std::uint64_t reads = 0;            ///< read transactions answered
+  std::uint64_t mirror_writes = 0;    ///< double writes whose second half arrived
+  std::uint64_t mirror_failures = 0;  ///< … did not: the change log keeps the entry
+  std::uint64_t mirror_skips =
+      0;  ///< … was not tried, as the peer keeps failing or the change is too large
+  std::uint64_t mirror_drops = 0;  ///< … was not wanted: the peer is in another leg by now
+  std::uint64_t redirects = 0;     ///< calls that found their shard elsewhere than expected
+  std::uint64_t retries = 0;       ///< attempts after the first one
+  std::uint64_t refreshes = 0;     ///< topologies read from the catalog
+  std::uint64_t finished_handovers =
+      0;  ///< cutovers whose mover died between decision and promotion
+  std::uint64_t captures_given_up = 0;  ///< change logs that grew past move.change_log_rows_max
 };
 
 /// For tests and unusual hosts; a service leaves this as it is.
@@ -105,10 +113,10 @@ struct ClusterOptions {
   std::function<std::shared_ptr<Backend>(const std::string& dsn)> open_backend;
 };
 
-/// The router: finds the shard of a key and runs work on it, on whichever node owns it at that moment,
-/// also while it is being moved. Thread-safe: one Cluster for the whole process, used from all threads. It has
-/// to outlive every call into it. It owns its connections, one background thread that watches
-/// the catalog, and the file router.topology_cache.
+/// The router: finds the shard of a key and runs work on it, on whichever node owns it at that
+/// moment, also while it is being moved. Thread-safe: one Cluster for the whole process, used from
+/// all threads. It has to outlive every call into it. It owns its connections, one background
+/// thread that watches the catalog, and the file router.topology_cache.
 ///
 ///     #include <ringshard/ringshard.hpp>
 ///
@@ -126,22 +134,23 @@ struct ClusterOptions {
 ///       return cluster.scatter_sum("SELECT count(*) FROM invoice") > 0 ? 0 : 1;
 ///     }
 ///
-/// What is promised: a write is acknowledged only after it was committed at the shard's owner, which
-/// was checked inside that very transaction; a read is one snapshot of the owner. The failure or slowness of a
-/// mirror, of the catalog or of another node never fails a write.
+/// What is promised: a write is acknowledged only after it was committed at the shard's owner,
+/// which was checked inside that very transaction; a read is one snapshot of the owner. The failure
+/// or slowness of a mirror, of the catalog or of another node never fails a write.
 ///
-/// Work may run more than once: after a conflict (a deadlock or a serialization failure) its transaction is
-/// rolled back and it is run again, so it must not have effects outside of its Transaction. Work is never
-/// run again after it threw something of its own, nor after Error{outcome_unknown}.
+/// Work may run more than once: after a conflict (a deadlock or a serialization failure) its
+/// transaction is rolled back and it is run again, so it must not have effects outside of its
+/// Transaction. Work is never run again after it threw something of its own, nor after
+/// Error{outcome_unknown}.
 ///
-/// A function must not begin another write to the same shard: on SQLite that waits for itself until the
-/// deadline.
+/// A function must not begin another write to the same shard: on SQLite that waits for itself until
+/// the deadline.
 class Cluster {
  public:
-  /// Reads the topology from the catalog. If that can not be reached, from router.topology_cache, with a warning
-  /// in the log. Error{unavailable} if there is none either; Error{refused} if the cached one belongs to another
-  /// keyspace or the keyspace is being imported; Error{config}, Error{not_found}, … of what the
-  /// configuration names.
+  /// Reads the topology from the catalog. If that can not be reached, from router.topology_cache,
+  /// with a warning in the log. Error{unavailable} if there is none either; Error{refused} if the
+  /// cached one belongs to another keyspace or the keyspace is being imported; Error{config},
+  /// Error{not_found}, … of what the configuration names.
   static Cluster open(const Config& config, const ClusterOptions& options = {});
   static Cluster open(const std::filesystem::path& config_path, const ClusterOptions& options = {});
 
@@ -157,10 +166,11 @@ class Cluster {
   std::shared_ptr<const Topology> topology() const;
 
   // --- work on one shard
-  /// Runs `work` (Transaction& → T) in a write transaction on the owner of the key and returns what it returns
-  /// once that is committed. Errors: what `work` throws, after the rollback; Error of the database; not_owner,
-  /// conflict, pool_exhausted or unavailable if the deadline came first, with nothing done;
-  /// outcome_unknown if the connection was lost during the commit. Error::shard() says where.
+  /// Runs `work` (Transaction& → T) in a write transaction on the owner of the key and returns what
+  /// it returns once that is committed. Errors: what `work` throws, after the rollback; Error of
+  /// the database; not_owner, conflict, pool_exhausted or unavailable if the deadline came first,
+  /// with nothing done; outcome_unknown if the connection was lost during the commit.
+  /// Error::shard() says where.
   template <class Work>
   auto transact(const Key& key, Work&& work, const TransactOptions& options = {}) {
     return transact(shard_of(key), std::forward<Work>(work), options);
@@ -171,7 +181,8 @@ class Cluster {
         work, [&](const WriteWork& untyped) { run_write(shard, untyped, options); });
   }
 
-  /// Runs `work` (ReadTransaction& → T) in one snapshot of the owner. Takes no lock. Errors as above.
+  /// Runs `work` (ReadTransaction& → T) in one snapshot of the owner. Takes no lock. Errors as
+  /// above.
   template <class Work>
   auto read(const Key& key, Work&& work, const TransactOptions& options = {}) {
     return read(shard_of(key), std::forward<Work>(work), options);
@@ -236,10 +247,10 @@ class Cluster {
   }
 
   // --- all shards
-  /// Runs `work` (ShardId, ReadTransaction& → T) on every shard, several at a time, each in a snapshot
-  /// of its own, and returns one reply for each, by shard. `work` is called from several threads at once. What
-  /// fails at a shard is that shard's reply; only an exception that is no Error is thrown, the first of them,
-  /// after all have ended.
+  /// Runs `work` (ShardId, ReadTransaction& → T) on every shard, several at a time, each in a
+  /// snapshot of its own, and returns one reply for each, by shard. `work` is called from several
+  /// threads at once. What fails at a shard is that shard's reply; only an exception that is no
+  /// Error is thrown, the first of them, after all have ended.
   template <class Work>
   auto scatter(Work&& work, const ScatterOptions& options = {}) {
     using T = std::invoke_result_t<Work&, ShardId, ReadTransaction&>;
@@ -262,9 +273,9 @@ class Cluster {
     return replies;
   }
 
-  /// The sum over all shards of the one value that `sql` gives on each (count(*), sum(total)); NULL is 0.
-  /// Throws the Error of the first shard that failed: a part of a sum is no answer. Error{sql} if
-  /// integers overflow.
+  /// The sum over all shards of the one value that `sql` gives on each (count(*), sum(total)); NULL
+  /// is 0. Throws the Error of the first shard that failed: a part of a sum is no answer.
+  /// Error{sql} if integers overflow.
   template <class T = std::int64_t, class... P>
   T scatter_sum(std::string_view sql, const P&... parameters) {
     static_assert(std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>);
@@ -277,9 +288,10 @@ class Cluster {
   }
 
   // --- keeping up with the catalog
-  /// Reads the topology from the catalog now, and returns when one that was read after this call began is in
-  /// use. Error{unavailable} if the catalog can not be reached, Error{timeout} if it took longer than
-  /// router.deadline. No need to call it: a home says by itself that its shard has moved.
+  /// Reads the topology from the catalog now, and returns when one that was read after this call
+  /// began is in use. Error{unavailable} if the catalog can not be reached, Error{timeout} if it
+  /// took longer than router.deadline. No need to call it: a home says by itself that its shard has
+  /// moved.
   void refresh();
 
   RouterStatistics statistics() const;

@@ -15,8 +15,9 @@ enum class HashStrategy : std::uint8_t {
   murmur3,  ///< MurmurHash3_x64_128 (A. Appleby): the first 64 bits of the result, h1
   fnv1a,    ///< FNV-1a with 64 bits (Fowler, Noll, Vo; RFC 9923). Clumps for short keys
   crc32,    ///< the CRC-32 of zlib, PNG and gzip (polynomial 0xEDB88320), shifted left by 32 bits
-  md5,      ///< as ketama takes it: bytes 0 to 3 of the MD5 (RFC 1321), little-endian, shifted left by 32
-  modulo    ///< the integer key itself; its shard is the remainder, as in `user_id % N`
+  md5,  ///< as ketama takes it: bytes 0 to 3 of the MD5 (RFC 1321), little-endian, shifted left by
+        ///< 32
+  modulo  ///< the integer key itself; its shard is the remainder, as in `user_id % N`
 };
 
 /// All strategies, in the order of the enumeration.
@@ -30,18 +31,18 @@ HashStrategy parse_hash_strategy(std::string_view name);
 
 /// The 64-bit hash of the canonical bytes of `key` (key.hpp). The same on every machine.
 ///
-/// Composites chain, so that ("ab","c") and ("a","bc") differ. xxh3 and murmur3 take the hash of one
-/// part as the 64-bit seed of the next (the first seed is 0; murmur3 starts with h1 = h2 = seed,
-/// which is the original for seeds below 2^32). fnv1a, crc32 and md5 have no seed: from the second
-/// part on, the hash so far goes before the bytes of the part, as eight little-endian bytes.
+/// Composites chain, so that ("ab","c") and ("a","bc") differ. xxh3 and murmur3 take the hash of
+/// one part as the 64-bit seed of the next (the first seed is 0; murmur3 starts with h1 = h2 =
+/// seed, which is the original for seeds below 2^32). fnv1a, crc32 and md5 have no seed: from the
+/// second part on, the hash so far goes before the bytes of the part, as eight little-endian bytes.
 ///
 /// The two 32-bit strategies are scaled by shifting left, so that multiply-and-shift maps their 32
 /// bits evenly: S must then stay far below 2^32, which shard_count_max grants. An integer is hashed
 /// as its eight bytes; a fleet that hashes the decimal digits declares its keys as text.
 ///
 /// modulo gives the integer itself, in two's complement, and refuses every other type with
-/// Error{invalid_argument}: fleets that shard by `user_id % N` have integer keys, and any hash chosen here
-/// for text would not be the one that such a fleet uses.
+/// Error{invalid_argument}: fleets that shard by `user_id % N` have integer keys, and any hash
+/// chosen here for text would not be the one that such a fleet uses.
 std::uint64_t hash_key(HashStrategy strategy, const Key& key);
 
 /// The shard, 0 … shard_count-1, that a hash of this strategy belongs to.
@@ -50,7 +51,9 @@ std::uint64_t hash_key(HashStrategy strategy, const Key& key);
 /// generation in an interval", 2019), so a shard is a contiguous range of hashes. modulo: the
 /// Euclidean remainder, never negative: key -1 of 8 shards is on shard 7.
 /// Throws Error{invalid_argument} unless shard_count lies in 1 … shard_count_max.
-ShardId shard_of(HashStrategy strategy, std::uint64_t hash, std::uint32_t shard_count);
+ShardId shard_of_hash(HashStrategy strategy, std::uint64_t hash, std::uint32_t shard_count);
+
+/// The same for the hash of a key. Throws as hash_key() does, too.
 ShardId shard_of(HashStrategy strategy, const Key& key, std::uint32_t shard_count);
 
 }  // namespace ringshard

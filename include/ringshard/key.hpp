@@ -47,7 +47,7 @@ concept KeyInteger = std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, bool
                      !std::same_as<T, char32_t>;
 
 template <class T>
-concept NotAKey = std::floating_point<T> || (std::integral<T> && !KeyInteger<T>) ||
+concept NotAKey = std::floating_point<T> ||(std::integral<T> && !KeyInteger<T>) ||
                   std::same_as<T, std::nullptr_t>;
 
 }  // namespace detail
@@ -216,7 +216,8 @@ class KeySpec {
   std::vector<KeyType> parts_;
 };
 
-/// Throws Error{invalid_argument} that names the key and both types if `key` is not what `spec` asks.
+/// Throws Error{invalid_argument} that names the key and both types if `key` is not what `spec`
+/// asks.
 void check_key(const KeySpec& spec, const Key& key);
 
 /// Reads a key as it is written on a command line: an integer in decimal, text as it is, a UUID,

@@ -34,8 +34,8 @@ struct HashInterval {
 inline constexpr std::uint32_t virtual_nodes_default = 160;
 
 struct RingOptions {
-  /// Points on the ring for each unit of weight. 30 leave a node with half again its due; 160 keep most
-  /// rings within about a quarter of it. See HashRing::skew().
+  /// Points on the ring for each unit of weight. 30 leave a node with half again its due; 160 keep
+  /// most rings within about a quarter of it. See HashRing::skew().
   std::uint32_t virtual_nodes = virtual_nodes_default;
 };
 
@@ -96,9 +96,7 @@ class PointTable {
     while (position < points_.size() && points_[position].hash < hash) ++position;
     return position == points_.size() ? 0 : position;
   }
-  std::uint32_t owner(std::uint64_t hash) const noexcept {
-    return points_[position_of(hash)].node;
-  }
+  std::uint32_t owner(std::uint64_t hash) const noexcept { return points_[position_of(hash)].node; }
   /// Up to `count` different nodes, clockwise from `hash`, the owner first.
   std::vector<std::uint32_t> successors(std::uint64_t hash, std::size_t count) const;
 
@@ -116,7 +114,8 @@ class PointTable {
 
 }  // namespace detail
 
-/// The name of a node on a ring. Overload it, in your type's namespace, for a node type of your own.
+/// The name of a node on a ring. Overload it, in your type's namespace, for a node type of your
+/// own.
 inline std::string_view ring_name(const std::string& node) noexcept { return node; }
 
 template <class Node>
@@ -124,9 +123,9 @@ concept RingNode = std::copyable<Node> && requires(const Node& node) {
   { ring_name(node) } -> std::convertible_to<std::string_view>;
 };
 
-/// Consistent hashing: each node puts 160 points for each unit of weight on a circle of 64-bit hashes
-/// (Karger et al. 1997; virtual nodes as in ketama), and a hash belongs to the first point at or
-/// after it, clockwise. The point after the last is the first. So a point owns the interval
+/// Consistent hashing: each node puts 160 points for each unit of weight on a circle of 64-bit
+/// hashes (Karger et al. 1997; virtual nodes as in ketama), and a hash belongs to the first point
+/// at or after it, clockwise. The point after the last is the first. So a point owns the interval
 /// (previous point, own point], and when a node comes or goes only its own intervals change hands.
 ///
 ///     HashRing<std::string> ring;
@@ -215,17 +214,15 @@ class HashRing {
 
   /// The intervals that would change owner, neighbours joined. Throws as add() does.
   std::vector<Change> changes_if_added(const Node& node, double weight = 1.0) const {
-    return changes_to(members_with(node, weight), [this](const Member& member) {
-      return contains(name_of(member));
-    });
+    return changes_to(members_with(node, weight),
+                      [this](const Member& member) { return contains(name_of(member)); });
   }
 
   /// The same for a node that leaves; nothing if there is none of this name.
   std::vector<Change> changes_if_removed(std::string_view name) const {
     // What leaves is what would come if it were not there yet, the other way round.
-    std::vector<Change> changes = changes_to(members_, [name](const Member& member) {
-      return name_of(member) != name;
-    });
+    std::vector<Change> changes =
+        changes_to(members_, [name](const Member& member) { return name_of(member) != name; });
     for (Change& change : changes) std::swap(change.from, change.to);
     return changes;
   }
@@ -254,7 +251,8 @@ class HashRing {
     if (contains(name)) detail::refuse_ring_duplicate(name);
     const std::size_t points = detail::ring_point_count(name, weight, options_.virtual_nodes);
     std::vector<Member> members = members_;
-    const auto at = std::ranges::lower_bound(members, std::string_view(name), {}, &HashRing::name_of);
+    const auto at =
+        std::ranges::lower_bound(members, std::string_view(name), {}, &HashRing::name_of);
     members.insert(at, Member{std::move(node), weight, points});
     return members;
   }
@@ -289,8 +287,8 @@ class HashRing {
   static std::vector<Change> changes_to(const std::vector<Member>& members,
                                         Predicate included_before) {
     std::vector<Change> result;
-    for (const auto& change : detail::PointTable::changes(table_of(members, included_before),
-                                                          table_of(members))) {
+    for (const auto& change :
+         detail::PointTable::changes(table_of(members, included_before), table_of(members))) {
       result.push_back({change.interval, std::nullopt, std::nullopt});
       if (change.from) result.back().from = members[*change.from].node;
       if (change.to) result.back().to = members[*change.to].node;

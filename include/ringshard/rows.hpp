@@ -72,13 +72,14 @@ constexpr std::string_view wanted_name() noexcept {
 
 }  // namespace detail
 
-/// The whole result of a query, owned. A value: copy and move it, read it from any number of threads.
+/// The whole result of a query, owned. A value: copy and move it, read it from any number of
+/// threads.
 ///
 ///     const Rows rows = tx.query("SELECT id, name FROM customer WHERE city = $1", city);
 ///     for (const auto row : rows) use(row.at<std::int64_t>(0), row.at<std::string>("name"));
 ///
-/// The types that at() gives: every integer type (range checked), double (an integer too, where it fits
-/// exactly), bool (0 and 1), std::string, std::string_view (into these rows), Blob, Value, and
+/// The types that at() gives: every integer type (range checked), double (an integer too, where it
+/// fits exactly), bool (0 and 1), std::string, std::string_view (into these rows), Blob, Value, and
 /// std::optional of each, for which NULL is "no value". Nothing is rounded and no text is parsed.
 class Rows {
  public:
@@ -147,8 +148,8 @@ class Rows {
   /// Error{invalid_argument} if there is no such row or column.
   const Value& value(std::size_t row, std::size_t column) const;
 
-  /// Error{invalid_argument}, naming row, column and what is there, if the value is NULL (unless T is
-  /// std::optional) or not a T.
+  /// Error{invalid_argument}, naming row, column and what is there, if the value is NULL (unless T
+  /// is std::optional) or not a T.
   template <class T>
   T at(std::size_t row, std::size_t column) const {
     T out{};
@@ -198,7 +199,8 @@ template <class... T>
 typename ResultOf<T...>::Type first_of(const Rows& rows) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     return typename ResultOf<T...>::Type{rows.at<T>(0, I)...};
-  }(std::index_sequence_for<T...>());
+  }
+  (std::index_sequence_for<T...>());
 }
 
 template <class... T>

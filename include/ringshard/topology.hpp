@@ -26,23 +26,23 @@ NodeState parse_node_state(std::string_view text);
 
 /// A physical database.
 struct NodeInfo {
-  std::string name;
-  std::string dsn;
+  std::string name{};
+  std::string dsn{};
   double weight = 1;
   NodeState state = NodeState::active;
-  std::string zone;
+  std::string zone{};
   friend bool operator==(const NodeInfo&, const NodeInfo&) = default;
 };
 
 /// What a Topology is made of.
 struct TopologyData {
-  std::string catalog_id;
-  std::string keyspace;
-  KeySpec key;
+  std::string catalog_id{};
+  std::string keyspace{};
+  KeySpec key{};
   HashStrategy hash = HashStrategy::xxh3;
-  std::vector<NodeInfo> nodes;
+  std::vector<NodeInfo> nodes{};
   /// For each shard the position of its node in `nodes`. Its size is the number of shards.
-  std::vector<std::uint16_t> placement;
+  std::vector<std::uint16_t> placement{};
   /// Grows with each change of the placement.
   std::uint64_t version = 0;
   friend bool operator==(const TopologyData&, const TopologyData&) = default;
@@ -80,13 +80,20 @@ class Topology {
   const TopologyData& data() const noexcept { return data_; }
 
   /// The shard of a key. Throws Error{invalid_argument} if the key is not of key_spec()'s kind.
-  ShardId shard_of(const Key& key) const;
+  ShardId shard_of(const Key& key) const { return route(key).shard; }
 
   /// The node of a shard. Throws Error{not_found} if there is no such shard.
   NodeIndex node_of(ShardId shard) const;
 
   /// Both at once, in nanoseconds. Throws as shard_of() does.
-  Route route(const Key& key) const;
+  Route route(const Key& key) const {
+    // Inline, so that an integer or a text never has to be put into a Key in memory first.
+    if (key.type() == key_type_) {
+      if (key_type_ == KeyType::int64) return route_integer(key.integer());
+      if (key_type_ == KeyType::text) return route_text(key.bytes());
+    }
+    return route_any(key);
+  }
 
   /// Throws Error{not_found} if the index lies outside of nodes().
   const NodeInfo& node(NodeIndex index) const;
@@ -102,14 +109,21 @@ class Topology {
   }
 
  private:
-  TopologyData data_;
-  std::uint32_t shard_count_ = 0;
+  Route route_integer(std::int64_t key) const;
+  Route route_text(std::string_view key) const;
+  Route route_any(const Key& key) const;
+  Route scaled(std::uint64_t hash) const noexcept;
+
+  // What each route needs of data_, side by side.
   KeyType key_type_ = KeyType::int64;
+  HashStrategy hash_ = HashStrategy::xxh3;
+  std::uint32_t shard_count_ = 0;
+  TopologyData data_;
 };
 
 /// A topology as text, for the file that lets a router start while the catalog is away. Lines: the
-/// format's name and version, the fields with tabs between them (control characters and % as %xx), the
-/// placement, and in the last line the XXH3 of all that stands before it.
+/// format's name and version, the fields with tabs between them (control characters and % as %xx),
+/// the placement, and in the last line the XXH3 of all that stands before it.
 ///
 /// The text holds the nodes' DSNs as they are, passwords included: keep such a file private.
 std::string serialize(const Topology& topology);

@@ -24,10 +24,10 @@ namespace detail {
 
 [[noreturn]] void refuse_parameter(const char* reason);
 
-/// A caller's value as a parameter of a statement. It points into `value`. Taken are: integers, bool (as
-/// 0 or 1), float, double, text in every form, Blob, BlobView, Value, ValueView, Null, std::nullopt and
-/// std::optional of these. Error{invalid_argument} for an unsigned integer above 2^63-1 and for a null
-/// character pointer.
+/// A caller's value as a parameter of a statement. It points into `value`. Taken are: integers,
+/// bool (as 0 or 1), float, double, text in every form, Blob, BlobView, Value, ValueView, Null,
+/// std::nullopt and std::optional of these. Error{invalid_argument} for an unsigned integer above
+/// 2^63-1 and for a null character pointer.
 template <class T>
 ValueView to_parameter(const T& value) {
   if constexpr (std::same_as<T, Null> || std::same_as<T, std::nullopt_t>) {
@@ -71,8 +71,8 @@ struct OpenTransaction;
 
 }  // namespace detail
 
-/// One snapshot of one shard, inside the function given to Cluster::read(). For the thread that runs this
-/// function, until it returns.
+/// One snapshot of one shard, inside the function given to Cluster::read(). For the thread that
+/// runs this function, until it returns.
 ///
 /// SQL sees the shard's own tables by their plain names. Parameters are $1, $2, … and given in
 /// order. Each call may throw Error: sql, constraint, timeout, conflict, unavailable, ….
@@ -92,7 +92,8 @@ class ReadTransaction {
   Rows query_with(std::string_view sql, std::span<const ValueView> parameters);
 
   /// The only row of a query as T, or as a tuple for several types; nothing if there is no row.
-  /// Error{invalid_argument} for more than one row, another number of columns, or another type (rows.hpp).
+  /// Error{invalid_argument} for more than one row, another number of columns, or another type
+  /// (rows.hpp).
   ///
   ///     auto customer = tx.query_optional<std::int64_t, std::string>(
   ///         "SELECT id, name FROM customer WHERE email = $1", email);
@@ -117,9 +118,10 @@ class ReadTransaction {
   void for_each_with(std::string_view sql, const std::function<bool(RowView)>& function,
                      std::span<const ValueView> parameters);
 
-  /// The driver's own handle, for code that has a data layer of its own: native_handle<sqlite3>() on
-  /// SQLite. It is inside this transaction. Do not end the transaction through it, do not close it, and do
-  /// not keep it: a transaction ended that way can no longer be vouched for (Error{outcome_unknown}).
+  /// The driver's own handle, for code that has a data layer of its own: native_handle<sqlite3>()
+  /// on SQLite. It is inside this transaction. Do not end the transaction through it, do not close
+  /// it, and do not keep it: a transaction ended that way can no longer be vouched for
+  /// (Error{outcome_unknown}).
   template <class Driver>
   Driver* native_handle() {
     return static_cast<Driver*>(native_handle_untyped());

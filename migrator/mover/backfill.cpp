@@ -41,8 +41,8 @@ BackfillStep Backfill::copy_chunk(const Table& table) {
 
   MirrorTransaction tx(pair_, TxMode::write, lock_deadline);
   if (!same_position(tx.store().checkpoint(table), from))
-    throw Error(ErrorCode::lease_lost, "another migrator copies table " + table.name + " of " +
-                                           pair_.home().str());
+    throw Error(ErrorCode::lease_lost,
+                "another migrator copies table " + table.name + " of " + pair_.home().str());
   tx.store().insert_missing(table, batch_);
   tx.store().store_checkpoint(table, to);
   tx.commit();

@@ -18,10 +18,10 @@ class Backfill {
  public:
   Backfill(HomePair& pair, const MoveOptions& options) : pair_(pair), options_(options) {}
 
-  /// Expects capture to be on since before the table's first chunk. Copies the chunk after the stored checkpoint and stores the
-  /// next one with it. A row that the mirror has already, it has as new or newer: it is left alone. A row that was
-  /// changed or deleted between this chunk's read and its insert is put right by the tailer, which must not run at the
-  /// same time.
+  /// Expects capture to be on since before the table's first chunk. Copies the chunk after the
+  /// stored checkpoint and stores the next one with it. A row that the mirror has already, it has
+  /// as new or newer: it is left alone. A row that was changed or deleted between this chunk's read
+  /// and its insert is put right by the tailer, which must not run at the same time.
   BackfillStep copy_chunk(const Table& table);
 
  private:

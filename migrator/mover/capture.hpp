@@ -6,19 +6,23 @@
 
 namespace ringshard {
 
-/// The tables of the owner, if they can be moved. Error{schema} naming everything that stands in the way.
+/// The tables of the owner, if they can be moved. Error{schema} naming everything that stands in
+/// the way.
 HomeSchema movable_schema(HomePair& pair);
 
-/// Expects an owner at rest, or one on which this very step was broken off. Afterwards the target home exists as a mirror with
-/// the owner's tables, and every change that the owner commits from here on is in its change log. May be done again
-/// from its start. Waits for the writers in flight, a short time at once, `options.lock_wait` in all.
+/// Expects an owner at rest, or one on which this very step was broken off. Afterwards the target
+/// home exists as a mirror with the owner's tables, and every change that the owner commits from
+/// here on is in its change log. May be done again from its start. Waits for the writers in flight,
+/// a short time at once, `options.lock_wait` in all.
 void start_capture(HomePair& pair, const MoveOptions& options);
 
-/// Expects an owner of this move (or one at rest already); afterwards it is at rest: no triggers, no log, no peer, leg 0.
+/// Expects an owner of this move (or one at rest already); afterwards it is at rest: no triggers,
+/// no log, no peer, leg 0.
 void stop_capture(HomePair& pair, const MoveOptions& options);
 
-/// Makes this mover the one whose effects both homes accept: what another one still tries is refused from here on. A home
-/// that does not exist, or is of no move, is left alone; one of another move is Error{refused}.
+/// Makes this mover the one whose effects both homes accept: what another one still tries is
+/// refused from here on. A home that does not exist, or is of no move, is left alone; one of
+/// another move is Error{refused}.
 void claim_homes(HomePair& pair, const MoveOptions& options);
 
 }  // namespace ringshard

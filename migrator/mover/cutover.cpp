@@ -2,13 +2,15 @@
 
 #include <ringshard/error.hpp>
 
+#include "mover/lock_guard.hpp"
 #include "mover/retry.hpp"
 #include "support/fault.hpp"
 
 namespace ringshard {
 namespace {
 
-/// Rounds of comparing outside the lock; each is shorter than the one before unless writers outrun the comparison.
+/// Rounds of comparing outside the lock; each is shorter than the one before unless writers outrun
+/// the comparison.
 constexpr int certify_rounds_max = 10;
 
 void require_time(HomePair& pair, Deadline deadline) {
@@ -72,10 +74,10 @@ std::int64_t Cutover::drain(OwnerTransaction& owner, Deadline deadline) {
   const std::vector<RowChange> rows = read_rows(owner.store(), changes, options_.chunk_bytes);
   if (changes.size() < waiting)
     throw Error(ErrorCode::timeout, "the changes left to apply are too large for one pause");
-  const std::vector<Counter> counters =
-      owner.store().dialect().counters(owner.store().session());
+  const std::vector<Counter> counters = owner.store().dialect().counters(owner.store().session());
 
-  // Committed even if nothing is left: this commit makes everything that was copied before it durable at the mirror.
+  // Committed even if nothing is left: this commit makes everything that was copied before it
+  // durable at the mirror.
   MirrorTransaction mirror(pair_, TxMode::write, deadline);
   require_equal_definitions(owner.store(), mirror.store());
   mirror.store().apply(rows, UniqueConflict::evict);
@@ -120,15 +122,17 @@ CutoverAttempt Cutover::attempt(const std::vector<Table>& tables, std::int64_t v
   const auto held_us = [&] {
     return locked == TimePoint{}
                ? 0
-               : std::chrono::duration_cast<std::chrono::microseconds>(clock.now() - locked).count();
+               : std::chrono::duration_cast<std::chrono::microseconds>(clock.now() - locked)
+                     .count();
   };
   try {
     const TimePoint asked = clock.now();
+    const Deadline deadline(asked + options_.cutover.pause_budget);
+    LockGuard::Watch watch(deadline);
     OwnerTransaction owner(pair_, TxMode::exclusive,
                            Deadline::after(clock, options_.cutover.lock_timeout));
     // Writers may have been waiting behind this since it was asked for.
     locked = asked;
-    const Deadline deadline(asked + options_.cutover.pause_budget);
     const StatementDeadline stop_statements(pair_, deadline);
     fault::hit(FaultPoint::cutover_locked);
 

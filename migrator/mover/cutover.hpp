@@ -19,8 +19,8 @@ enum class CutoverResult : std::uint8_t {
 
 struct CutoverAttempt {
   CutoverResult result = CutoverResult::try_again;
-  std::string reason;             ///< why not; empty if decided
-  std::int64_t pause_us = 0;      ///< how long writers were held
+  std::string reason;         ///< why not; empty if decided
+  std::int64_t pause_us = 0;  ///< how long writers were held
   std::int64_t changes_applied = 0;
   std::int64_t rows_compared = 0;
   std::vector<Difference> samples;
@@ -32,14 +32,15 @@ class Cutover {
   Cutover(HomePair& pair, Tailer& tailer, Verifier& verifier, const MoveOptions& options)
       : pair_(pair), tailer_(tailer), verifier_(verifier), options_(options) {}
 
-  /// Expects every row changed by seqs up to `verified_seq` to have been compared. Compares those changed since, outside of any
-  /// lock, and again those changed meanwhile, until few are left. Returns the seq up to which all is compared now.
-  /// `report` receives what was found.
+  /// Expects every row changed by seqs up to `verified_seq` to have been compared. Compares those
+  /// changed since, outside of any lock, and again those changed meanwhile, until few are left.
+  /// Returns the seq up to which all is compared now. `report` receives what was found.
   std::int64_t certify(const std::vector<Table>& tables, std::int64_t verified_seq,
                        VerifyReport& report);
 
-  /// One attempt. Expects what certify() left. Up to the commit at the owner nothing has changed and every failure releases
-  /// the lock; that commit is the cutover; after it this can only go forward, by whoever comes by.
+  /// One attempt. Expects what certify() left. Up to the commit at the owner nothing has changed
+  /// and every failure releases the lock; that commit is the cutover; after it this can only go
+  /// forward, by whoever comes by.
   CutoverAttempt attempt(const std::vector<Table>& tables, std::int64_t verified_seq);
 
  private:
@@ -62,7 +63,8 @@ class Cutover {
 /// True if the owner of this leg has handed over already: its record says mirror of the next leg.
 bool handover_decided(HomePair& pair);
 
-/// Tells the new owner, if nobody has yet: the part of a cutover that anybody may finish, any number of times.
+/// Tells the new owner, if nobody has yet: the part of a cutover that anybody may finish, any
+/// number of times.
 void promote_new_owner(HomePair& pair, const MoveOptions& options);
 
 }  // namespace ringshard

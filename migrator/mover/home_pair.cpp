@@ -16,8 +16,8 @@ void require_record(const std::optional<HomeRecord>& found, const HomeRecord& ex
                                         ", expected " + describe(expected))
         .with_shard(expected.shard);
   if (found->mover != expected.mover)
-    throw Error(ErrorCode::lease_lost, "move " + expected.move_id + " is run by " + found->mover +
-                                           " now")
+    throw Error(ErrorCode::lease_lost,
+                "move " + expected.move_id + " is run by " + found->mover + " now")
         .with_shard(expected.shard);
 }
 

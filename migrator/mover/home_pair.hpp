@@ -17,7 +17,7 @@ struct Leg {
   std::string move_id;
   std::string mover;  ///< the lease holder on whose behalf this is done
   std::int64_t number = 1;
-  std::string owner;   ///< node names
+  std::string owner;  ///< node names
   std::string mirror;
 
   /// The same two homes after ownership changed hands.
@@ -28,8 +28,8 @@ struct Leg {
   HomeRecord mirror_record() const;
 };
 
-/// The two homes of a move as one leg sees them: changes flow from the owner to the mirror. Sessions are opened on first
-/// use and after disconnect(). For one thread at a time.
+/// The two homes of a move as one leg sees them: changes flow from the owner to the mirror.
+/// Sessions are opened on first use and after disconnect(). For one thread at a time.
 class HomePair {
  public:
   HomePair(Nodes& nodes, Leg leg) : nodes_(nodes), leg_(std::move(leg)) {}
@@ -59,9 +59,10 @@ class HomePair {
   Side mirror_;
 };
 
-/// Begins a transaction at the owner, or at the mirror, of a leg, and makes sure that the home's record still says so, of this
-/// move, this leg and this mover: the guard of every effect. Error{lease_lost} if another mover took over,
-/// Error{refused} for anything else, naming what was found.
+/// Begins a transaction at the owner, or at the mirror, of a leg, and makes sure that the home's
+/// record still says so, of this move, this leg and this mover: the guard of every effect.
+/// Error{lease_lost} if another mover took over, Error{refused} for anything else, naming what was
+/// found.
 class OwnerTransaction {
  public:
   OwnerTransaction(HomePair& pair, TxMode mode, Deadline lock_deadline);

@@ -29,7 +29,8 @@ Lease::Lease(Catalog& catalog, Clock& clock, std::string move_id, std::string ho
       renewed_(clock.now()) {
   if (!catalog_.take_lease(move_id_, holder_, duration_))
     throw Error(ErrorCode::lease_lost,
-                "move " + move_id_ + " is being run by another migrator; try again when its lease of " +
+                "move " + move_id_ +
+                    " is being run by another migrator; try again when its lease of " +
                     std::to_string(duration_.count()) + " ms has run out");
 }
 

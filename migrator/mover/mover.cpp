@@ -17,12 +17,13 @@ namespace {
 /// How often a running step looks whether an operator wants something else.
 constexpr auto wish_interval = std::chrono::milliseconds(200);
 
-/// Unwinds a step because of a wish, or because the stage was changed within it; caught where steps are called.
+/// Unwinds a step because of a wish, or because the stage was changed within it; caught where steps
+/// are called.
 struct StepEnded {};
 
 Leg first_leg(const MoveRecord& move, std::string holder) {
-  return Leg{HomeName{move.keyspace, move.shard}, move.id, std::move(holder), 1, move.source,
-             move.target};
+  return Leg{
+      HomeName{move.keyspace, move.shard}, move.id, std::move(holder), 1, move.source, move.target};
 }
 
 std::optional<HomeRecord> record_at(Backend& backend, const HomeName& home) {
@@ -32,7 +33,8 @@ std::optional<HomeRecord> record_at(Backend& backend, const HomeName& home) {
   return tx.record();
 }
 
-/// A router ended the capture, because nobody took the changes away: the owner says so by having no peer any more.
+/// A router ended the capture, because nobody took the changes away: the owner says so by having no
+/// peer any more.
 bool capture_lost(HomePair& pair) {
   const std::optional<HomeRecord> record = record_at(pair.owner_backend(), pair.home());
   return record && record->role == Role::owner && record->peer.empty() &&
@@ -114,7 +116,8 @@ void Mover::go_on(Run& run) {
 
 bool Mover::revert_if_capture_lost(Run& run) {
   if (!can_abort(run.move.stage) || !capture_lost(run.forward)) return false;
-  run.move.error = "routers ended the capture, because nobody took the changes away before their log was full";
+  run.move.error =
+      "routers ended the capture, because nobody took the changes away before their log was full";
   log::error("move " + run.move.id + ": " + run.move.error);
   store(run, MoveStage::reverting);
   return true;
@@ -122,18 +125,27 @@ bool Mover::revert_if_capture_lost(Run& run) {
 
 void Mover::step(Run& run) {
   switch (run.move.stage) {
-    case MoveStage::planned: return begin_mirroring(run);
-    case MoveStage::mirroring: return store(run, MoveStage::backfilling);
-    case MoveStage::backfilling: return backfill(run);
-    case MoveStage::verifying: return verify_tables(run);
-    case MoveStage::ready: return cut_over(run);
+    case MoveStage::planned:
+      return begin_mirroring(run);
+    case MoveStage::mirroring:
+      return store(run, MoveStage::backfilling);
+    case MoveStage::backfilling:
+      return backfill(run);
+    case MoveStage::verifying:
+      return verify_tables(run);
+    case MoveStage::ready:
+      return cut_over(run);
     case MoveStage::cut_over:
       run.move.observe_until_ms = nodes_.clock().unix_ms() + options_.observe_for.count();
       return store(run, MoveStage::observing);
-    case MoveStage::observing: return observe(run);
-    case MoveStage::cleaning: return clean(run);
-    case MoveStage::reverting: return revert(run);
-    case MoveStage::rolling_back: return roll_back(run);
+    case MoveStage::observing:
+      return observe(run);
+    case MoveStage::cleaning:
+      return clean(run);
+    case MoveStage::reverting:
+      return revert(run);
+    case MoveStage::rolling_back:
+      return roll_back(run);
     case MoveStage::done:
     case MoveStage::reverted:
     case MoveStage::rolled_back:
@@ -151,7 +163,8 @@ void Mover::obey_wish(Run& run) {
       throw Error(ErrorCode::cancelled,
                   "move " + run.move.id + " is paused; `ringshard resume` goes on");
     case MoveWish::abort:
-      // A handover that was decided before the wish came is carried out: there is no way back from it but a rollback.
+      // A handover that was decided before the wish came is carried out: there is no way back from
+      // it but a rollback.
       if (can_abort(run.move.stage) && !handover_decided(run.forward))
         store(run, MoveStage::reverting);
       return;
@@ -327,7 +340,8 @@ void Mover::revert(Run& run) {
 }
 
 void Mover::roll_back(Run& run) {
-  const std::optional<HomeRecord> source = record_at(nodes_.at(run.move.source), run.forward.home());
+  const std::optional<HomeRecord> source =
+      record_at(nodes_.at(run.move.source), run.forward.home());
   if (source && source->role == Role::mirror && !handover_decided(run.observed)) {
     if (capture_lost(run.observed)) {
       run.move.error = "the way back is lost: the change log was full";
@@ -382,8 +396,7 @@ VerifyReport Mover::verify(const std::string& move_id) {
                                         ": its two homes are not both complete now");
   claim_homes(run.forward, options_);
   std::int64_t verified_seq = 0;
-  const VerifyReport report =
-      compare_all(run, forward ? run.forward : run.observed, verified_seq);
+  const VerifyReport report = compare_all(run, forward ? run.forward : run.observed, verified_seq);
   catalog_.store_progress(run.move, run.lease.holder());
   return report;
 }

@@ -32,8 +32,8 @@ class MoveObserver {
   }
 };
 
-/// Keeps the lease of one move. The lease lives in the catalog, by wall time; here it is believed only for two thirds of its
-/// length, so that this side stops before another may begin.
+/// Keeps the lease of one move. The lease lives in the catalog, by wall time; here it is believed
+/// only for two thirds of its length, so that this side stops before another may begin.
 class Lease {
  public:
   /// Error{lease_lost} if another migrator has it.
@@ -44,7 +44,8 @@ class Lease {
 
   const std::string& holder() const noexcept { return holder_; }
 
-  /// To be called before each effect: renews when a third of the time has passed. Error{lease_lost} if it is gone.
+  /// To be called before each effect: renews when a third of the time has passed. Error{lease_lost}
+  /// if it is gone.
   void hold();
 
  private:
@@ -56,22 +57,24 @@ class Lease {
   TimePoint renewed_;
 };
 
-/// Drives one move through its stages. Everything that it believes is stored: in the catalog, in the two homes, never only
-/// here; so it may be killed anywhere and another one goes on. For one thread at a time.
+/// Drives one move through its stages. Everything that it believes is stored: in the catalog, in
+/// the two homes, never only here; so it may be killed anywhere and another one goes on. For one
+/// thread at a time.
 class Mover {
  public:
   Mover(Catalog& catalog, Nodes& nodes, const MoveOptions& options, MoveObserver& observer)
       : catalog_(catalog), nodes_(nodes), options_(options), observer_(observer) {}
 
-  /// Advances the move until it is final, observes (and the time for that is not over), was asked to pause, or can not
-  /// go on: then the error is stored with the move and thrown. Returns the move as it stands.
+  /// Advances the move until it is final, observes (and the time for that is not over), was asked
+  /// to pause, or can not go on: then the error is stored with the move and thrown. Returns the
+  /// move as it stands.
   ///
-  /// Error{lease_lost}: another migrator runs it. Error{differs}: the verifier found differences; only a repair or an
-  /// abort ends that. Error{cancelled}: `pause` was wished.
+  /// Error{lease_lost}: another migrator runs it. Error{differs}: the verifier found differences;
+  /// only a repair or an abort ends that. Error{cancelled}: `pause` was wished.
   MoveRecord run(const std::string& move_id);
 
-  /// Compares the two homes of a move, whatever its stage, and changes nothing (with options.repair: only the mirror's
-  /// rows). Error{refused} if the move has no two homes now.
+  /// Compares the two homes of a move, whatever its stage, and changes nothing (with
+  /// options.repair: only the mirror's rows). Error{refused} if the move has no two homes now.
   VerifyReport verify(const std::string& move_id);
 
  private:

@@ -9,7 +9,8 @@
 namespace ringshard {
 
 struct CutoverOptions {
-  /// Writers never wait longer than this for a cutover: past it the lock is given up and nothing has changed.
+  /// Writers never wait longer than this for a cutover: past it the lock is given up and nothing
+  /// has changed.
   Duration pause_budget = std::chrono::milliseconds(250);
   /// How long one attempt waits for the writers that are in flight.
   Duration lock_timeout = std::chrono::milliseconds(50);
@@ -27,7 +28,8 @@ struct MoveOptions {
   std::int64_t change_log_rows_max = 1'000'000;
   Duration lease = std::chrono::seconds(10);
   Duration observe_for = std::chrono::hours(24);
-  /// How long a step waits for a lock that ordinary writers hold, and between retries of a node that does not answer.
+  /// How long a step waits for a lock that ordinary writers hold, and between retries of a node
+  /// that does not answer.
   Duration lock_wait = std::chrono::seconds(5);
   bool repair = false;  ///< make rows equal that the verifier found different
   CutoverOptions cutover;

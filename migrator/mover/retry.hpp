@@ -8,8 +8,9 @@
 
 namespace ringshard {
 
-/// Calls `attempt` again while it throws Error{conflict}, with growing pauses, until the deadline; then that error goes
-/// on. Each attempt itself waits for its lock only as long as writers behind it may be held up.
+/// Calls `attempt` again while it throws Error{conflict}, with growing pauses, until the deadline;
+/// then that error goes on. Each attempt itself waits for its lock only as long as writers behind
+/// it may be held up.
 template <class Attempt>
 auto retry_conflicts(Clock& clock, Deadline deadline, Attempt&& attempt) {
   std::chrono::microseconds pause(500);

@@ -24,9 +24,10 @@ void refuse_null_key(const Change& change) {
     return std::holds_alternative<Null>(value);
   });
   if (has_null)
-    throw Error(ErrorCode::schema, "table " + change.table + " got a row with NULL in its primary key " +
-                                       describe(change.key) +
-                                       " during its move: delete or correct it, then resume or abort");
+    throw Error(ErrorCode::schema,
+                "table " + change.table + " got a row with NULL in its primary key " +
+                    describe(change.key) +
+                    " during its move: delete or correct it, then resume or abort");
 }
 
 }  // namespace
@@ -66,7 +67,8 @@ std::int64_t Tailer::step() {
   if (changes.empty()) return 0;
   fault::hit(FaultPoint::tail_read);
   {
-    // Evict: a further unique key may have passed from a row whose own change comes later in the log.
+    // Evict: a further unique key may have passed from a row whose own change comes later in the
+    // log.
     MirrorTransaction tx(pair_, TxMode::write, lock_deadline());
     tx.store().apply(rows, UniqueConflict::evict);
     tx.commit();

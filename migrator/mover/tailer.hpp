@@ -9,16 +9,19 @@ namespace ringshard {
 
 /// Applies the owner's change log at the mirror and deletes what it applied.
 ///
-/// Entries are deleted only after the mirror has them durably, so a crash in between means that some are applied again,
-/// which newer-wins makes harmless. While rows are being backfilled nobody else deletes entries.
+/// Entries are deleted only after the mirror has them durably, so a crash in between means that
+/// some are applied again, which newer-wins makes harmless. While rows are being backfilled nobody
+/// else deletes entries.
 class Tailer {
  public:
   Tailer(HomePair& pair, const MoveOptions& options) : pair_(pair), options_(options) {}
 
-  /// Applies one batch of the oldest entries. Returns how many entries it took; 0: the log was empty.
+  /// Applies one batch of the oldest entries. Returns how many entries it took; 0: the log was
+  /// empty.
   std::int64_t step();
 
-  /// Applies until no entry with a seq up to `seq` is left. `between` is called after each batch and may throw to stop.
+  /// Applies until no entry with a seq up to `seq` is left. `between` is called after each batch
+  /// and may throw to stop.
   template <class Between>
   void catch_up(std::int64_t seq, Between&& between) {
     while (lags_behind(seq)) {
@@ -43,8 +46,9 @@ class Tailer {
   std::int64_t applied_total_ = 0;
 };
 
-/// Reads changes with their rows as the open transaction sees them, up to about `bytes_max` of rows; `changes` is cut to
-/// what was read. A key that holds NULL can not be applied: Error{schema} naming the table.
+/// Reads changes with their rows as the open transaction sees them, up to about `bytes_max` of
+/// rows; `changes` is cut to what was read. A key that holds NULL can not be applied: Error{schema}
+/// naming the table.
 std::vector<RowChange> read_rows(HomeStore& owner, std::vector<Change>& changes,
                                  std::size_t bytes_max);
 

@@ -9,8 +9,8 @@
 namespace ringshard {
 namespace {
 
-/// How often a row that is being changed is looked at again before it is left to the comparison under the cutover's lock,
-/// which sees every row that changed.
+/// How often a row that is being changed is looked at again before it is left to the comparison
+/// under the cutover's lock, which sees every row that changed.
 constexpr int looks_max = 5;
 
 Row key_of_row(const Table& table, RowView row) {
@@ -46,9 +46,12 @@ std::string key_comparison(const Table& table, const char* comparison) {
 
 std::string_view to_string(Difference::Kind kind) noexcept {
   switch (kind) {
-    case Difference::Kind::missing: return "missing";
-    case Difference::Kind::extra: return "extra";
-    case Difference::Kind::changed: return "changed";
+    case Difference::Kind::missing:
+      return "missing";
+    case Difference::Kind::extra:
+      return "extra";
+    case Difference::Kind::changed:
+      return "changed";
   }
   return "unknown";
 }
@@ -56,9 +59,12 @@ std::string_view to_string(Difference::Kind kind) noexcept {
 std::string describe(const Difference& difference) {
   std::string text = "table " + difference.table + ", key " + describe(difference.key) + ": ";
   switch (difference.kind) {
-    case Difference::Kind::missing: return text + "missing at the mirror";
-    case Difference::Kind::extra: return text + "only at the mirror";
-    case Difference::Kind::changed: break;
+    case Difference::Kind::missing:
+      return text + "missing at the mirror";
+    case Difference::Kind::extra:
+      return text + "only at the mirror";
+    case Difference::Kind::changed:
+      break;
   }
   text += "differs in ";
   for (std::size_t i = 0; i < difference.columns.size(); ++i)
@@ -184,8 +190,11 @@ void Verifier::compare_rows(const Table& table, const std::vector<Row>& keys,
       std::optional<Difference> difference;
       ++report.rows_looked_at_again;
       switch (compare_row(table, key, difference)) {
-        case Settled::equal: break;
-        case Settled::under_way: under_way.push_back(key); break;
+        case Settled::equal:
+          break;
+        case Settled::under_way:
+          under_way.push_back(key);
+          break;
         case Settled::different:
           ++report.differences;
           if (options_.repair && repair(table, key)) ++report.repaired;
@@ -195,8 +204,8 @@ void Verifier::compare_rows(const Table& table, const std::vector<Row>& keys,
     }
     open = std::move(under_way);
   }
-  // Rows that are still under way after that have entries in the change log, newer than the head that this comparison began
-  // with: the comparison of changed rows before the cutover covers them.
+  // Rows that are still under way after that have entries in the change log, newer than the head
+  // that this comparison began with: the comparison of changed rows before the cutover covers them.
 }
 
 Verifier::Settled Verifier::compare_row(const Table& table, const Row& key,
@@ -213,15 +222,16 @@ Verifier::Settled Verifier::compare_row(const Table& table, const Row& key,
     if (!difference) return Settled::equal;
     change_under_way = tx.store().log_has(table.name, key);
   }
-  // After the first leg routers delete entries that they have mirrored, so a change can have come and gone between the two
-  // reads; then the mirror has moved on.
-  if (!change_under_way) change_under_way = difference_of(table, key, mirror, fetch_mirror()).has_value();
+  // After the first leg routers delete entries that they have mirrored, so a change can have come
+  // and gone between the two reads; then the mirror has moved on.
+  if (!change_under_way)
+    change_under_way = difference_of(table, key, mirror, fetch_mirror()).has_value();
   return change_under_way ? Settled::under_way : Settled::different;
 }
 
 bool Verifier::repair(const Table& table, const Row& key) {
-  // As a change with the newest seq of the owner's snapshot: a mirror write that is newer than this snapshot stays, one that
-  // is older comes too late.
+  // As a change with the newest seq of the owner's snapshot: a mirror write that is newer than this
+  // snapshot stays, one that is older comes too late.
   RowChange change;
   {
     OwnerTransaction tx(pair_, TxMode::read, Deadline());

@@ -16,7 +16,11 @@ namespace ringshard {
 
 /// One row that is not the same on both sides although no change of it is under way.
 struct Difference {
-  enum class Kind : std::uint8_t { missing, extra, changed };  ///< as seen from the owner: what the mirror has
+  enum class Kind : std::uint8_t {
+    missing,
+    extra,
+    changed
+  };  ///< as seen from the owner: what the mirror has
 
   std::string table;
   Row key;
@@ -29,13 +33,13 @@ std::string describe(const Difference& difference);
 
 struct VerifyReport {
   std::int64_t tables = 0;
-  std::int64_t empty_tables = 0;      ///< of these nothing was checked but that both sides are empty
-  std::int64_t rows = 0;              ///< rows of the owner that were compared
+  std::int64_t empty_tables = 0;  ///< of these nothing was checked but that both sides are empty
+  std::int64_t rows = 0;          ///< rows of the owner that were compared
   std::int64_t chunks = 0;
   std::int64_t rows_looked_at_again = 0;
   std::int64_t differences = 0;
   std::int64_t repaired = 0;
-  std::vector<Difference> samples;    ///< the first differences
+  std::vector<Difference> samples;  ///< the first differences
 
   bool equal() const noexcept { return differences == repaired; }
   VerifyReport& operator+=(const VerifyReport& other);
@@ -43,9 +47,10 @@ struct VerifyReport {
 
 /// Compares the two homes of a leg while both are in use, on behalf of one mover.
 ///
-/// Wrong data and changes under way are told apart like this: the mirror's row is read first, then the owner's row together with
-/// the change log in one snapshot. If the log holds no entry for the key, then everything the owner committed to it
-/// before that snapshot had been applied when the tailer last emptied the log, so the two rows must be equal.
+/// Wrong data and changes under way are told apart like this: the mirror's row is read first, then
+/// the owner's row together with the change log in one snapshot. If the log holds no entry for the
+/// key, then everything the owner committed to it before that snapshot had been applied when the
+/// tailer last emptied the log, so the two rows must be equal.
 class Verifier {
  public:
   static constexpr std::size_t samples_max = 20;
@@ -53,8 +58,9 @@ class Verifier {
   Verifier(HomePair& pair, Tailer& tailer, const MoveOptions& options)
       : pair_(pair), tailer_(tailer), options_(options) {}
 
-  /// Compares all tables, chunk by chunk, with count and checksum computed by each database; narrows a difference to rows. `between` is
-  /// called after each chunk with what was compared so far and may throw to stop.
+  /// Compares all tables, chunk by chunk, with count and checksum computed by each database;
+  /// narrows a difference to rows. `between` is called after each chunk with what was compared so
+  /// far and may throw to stop.
   VerifyReport compare_tables(const std::vector<Table>& tables,
                               const std::function<void(const VerifyReport&)>& between);
 
@@ -62,7 +68,8 @@ class Verifier {
   VerifyReport compare_changed(const std::vector<Table>& tables, std::int64_t seq);
 
   /// How many rows compare_changed would look at, counted up to `limit`.
-  std::int64_t count_changed(const std::vector<Table>& tables, std::int64_t seq, std::int64_t limit);
+  std::int64_t count_changed(const std::vector<Table>& tables, std::int64_t seq,
+                             std::int64_t limit);
 
  private:
   enum class Settled : std::uint8_t { equal, different, under_way };
@@ -84,7 +91,8 @@ std::optional<Difference> difference_of(const Table& table, const Row& key,
                                         const std::optional<Row>& owner,
                                         const std::optional<Row>& mirror);
 
-/// A new seq that all changes up to now are at or below, found while no writer is in the middle of a transaction.
+/// A new seq that all changes up to now are at or below, found while no writer is in the middle of
+/// a transaction.
 std::int64_t quiet_head(HomePair& pair, const MoveOptions& options);
 
 /// The key of the `rows`-th row after `after`; empty if there are not so many.

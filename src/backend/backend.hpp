@@ -60,9 +60,10 @@ class Dialect {
 
   virtual const Quirks& quirks() const noexcept = 0;
 
-  /// The application's tables as they are now; everything of ringshard's own is left out. May be answered from
-  /// a cache while the definitions have not changed.
-  virtual HomeSchema describe_schema(Session& session) const = 0;
+  /// The application's tables as they are now; everything of ringshard's own is left out. Answered from a cache
+  /// while the definitions have not changed: then it is the same object again.
+  virtual std::shared_ptr<const HomeSchema> schema(Session& session) const = 0;
+  HomeSchema describe_schema(Session& session) const { return *schema(session); }
 
   /// What stands in the way of moving this home: tables without a primary key, NULL inside one, ….
   virtual std::vector<Obstacle> obstacles(Session& session, const HomeSchema& schema) const = 0;
@@ -75,6 +76,13 @@ class Dialect {
   virtual void remove_capture(Session& session) const = 0;
 
   virtual bool has_capture(Session& session) const = 0;
+
+  /// The greatest seq that the change log ever gave out, also when its entry is gone; 0 if none.
+  virtual std::int64_t log_head(Session& session) const = 0;
+
+  /// Inserts or overwrites a row of `table`, whose columns these are, and deletes other rows that hold the
+  /// same values of a further unique key.
+  virtual void put_evicting(Session& session, const Table& table, RowView row) const = 0;
 
   virtual Digest digest(Session& session, const Table& table, const KeyRange& range) const = 0;
 

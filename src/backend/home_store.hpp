@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -85,9 +86,11 @@ class HomeStore {
   std::optional<Row> fetch(const Table& table, const Row& key);
 
   /// Rows after `after` in primary-key order, until `rows_max` rows or `bytes_max` bytes are reached; at least one row if
-  /// there is one. Returns true if the table's end was reached. Throws Error{internal} if keys do not grow.
+  /// there is one. `out` is cleared first. Returns true if the table's end was reached. Throws Error{internal} if keys do not grow.
   bool read_chunk(const Table& table, const std::optional<Row>& after, std::size_t rows_max,
                   std::size_t bytes_max, RowBatch& out);
+
+  /// All rows of a range, in primary-key order. Returns false if there is none.
   bool read_range(const Table& table, const KeyRange& range, RowBatch& out);
 
   /// Inserts the rows whose keys, primary or further unique ones, are not there yet. Returns how many it inserted.
@@ -104,14 +107,23 @@ class HomeStore {
 
  private:
   struct TableSql;  // the statements of one table, built once
+
+  void refresh();
   const TableSql& sql_of(const Table& table);
-  const Table& table_named(std::string_view name);
-  bool is_newer(const TableSql& sql, const Change& change);
+  const TableSql& sql_of(std::string_view table_name);
+  std::optional<Row> fetch(const TableSql& sql, const Row& key);
+  void put(const TableSql& sql, const Row& key, const std::optional<Row>& row,
+           UniqueConflict on_conflict);
+  bool is_newest(const TableSql& sql, const Change& change);
+  void read(const TableSql& sql, const KeyRange& range, std::int64_t rows_max, ResultSink& sink);
+  std::span<const ValueView> parameters_of(const Row& values,
+                                           std::initializer_list<ValueView> more = {});
 
   Session& session_;
   const Dialect& dialect_;
-  std::optional<HomeSchema> schema_;
+  std::shared_ptr<const HomeSchema> schema_;
   std::map<std::string, std::shared_ptr<const TableSql>, std::less<>> sql_;
+  std::vector<ValueView> parameters_;  // of the statement being run: kept, so that its memory is
 };
 
 /// The name of the table that keeps the applied changes of `table`: of fixed length, whatever the table is called.

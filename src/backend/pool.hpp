@@ -3,6 +3,8 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -61,11 +63,17 @@ class SessionPool {
   /// Closes the idle sessions.
   void close_idle() noexcept;
 
+  /// Closes the idle sessions that may be reused for this home.
+  void close_idle(const HomeName& home) noexcept;
+
   std::size_t open_count() const;
 
  private:
   friend class Lease;
   void give_back(std::unique_ptr<Entry> entry, bool discard) noexcept;
+  void wait_for_turn(std::unique_lock<std::mutex>& lock, const HomeName& home, Deadline deadline);
+  std::unique_ptr<Entry> connect(const HomeName& home, const std::string& key);
+  void forget_one() noexcept;
 
   // constant after construction
   Backend& backend_;
@@ -78,6 +86,8 @@ class SessionPool {
   std::condition_variable freed_;
   std::list<std::unique_ptr<Entry>> idle_;  // most recently used first
   std::size_t open_ = 0;                    // leased, idle and being opened
+  std::deque<std::uint64_t> waiting_;       // who came first goes first
+  std::uint64_t next_ticket_ = 0;
 };
 
 }  // namespace ringshard

@@ -14,9 +14,12 @@ struct Scheme {
   std::string_view name;
   std::unique_ptr<Backend> (*open)(std::string_view, Clock&, const BackendOptions&);
   std::unique_ptr<Session> (*connect_catalog)(std::string_view, Clock&, bool);
+  SourceDatabase (*open_source)(std::string_view, Clock&);
+  const SchemaParts& (*schema_parts)();
 };
 
-constexpr std::array schemes{Scheme{"sqlite", open_sqlite_backend, connect_sqlite_catalog}};
+constexpr std::array schemes{Scheme{"sqlite", open_sqlite_backend, connect_sqlite_catalog,
+                                    open_sqlite_source, sqlite_schema_parts}};
 
 struct ParsedDsn {
   const Scheme& scheme;
@@ -31,14 +34,14 @@ ParsedDsn parse_dsn(std::string_view dsn) {
     if (scheme.name != name) continue;
     const std::string_view location = dsn.substr(colon + 1);
     if (location.empty()) {
-      throw Error(ErrorCode::invalid_argument, "the DSN \"" + std::string(dsn) +
-                                                   "\" names no path: write \"sqlite:/a/path\"");
+      throw Error(ErrorCode::invalid_argument,
+                  "the DSN \"" + std::string(dsn) + "\" names no path: write \"sqlite:/a/path\"");
     }
     return {scheme, location};
   }
   throw Error(ErrorCode::invalid_argument,
-              (name.empty() ? "a DSN has no scheme" : "no backend for the DSN scheme \"" +
-                                                          std::string(name) + "\"") +
+              (name.empty() ? "a DSN has no scheme"
+                            : "no backend for the DSN scheme \"" + std::string(name) + "\"") +
                   std::string(": write \"sqlite:/directory\""));
 }
 
@@ -53,6 +56,15 @@ std::unique_ptr<Backend> open_backend(const std::string& dsn, Clock& clock,
 std::unique_ptr<Session> connect_catalog(const std::string& dsn, Clock& clock, bool create) {
   const ParsedDsn parsed = parse_dsn(dsn);
   return parsed.scheme.connect_catalog(parsed.location, clock, create);
+}
+
+SourceDatabase open_source(const std::string& dsn, Clock& clock) {
+  const ParsedDsn parsed = parse_dsn(dsn);
+  return parsed.scheme.open_source(parsed.location, clock);
+}
+
+const SchemaParts& schema_parts_of(const std::string& dsn) {
+  return parse_dsn(dsn).scheme.schema_parts();
 }
 
 }  // namespace ringshard

@@ -129,6 +129,11 @@ class SessionTransaction {
 
 /// The one place where an identifier is quoted: "na""me".
 std::string quoted(std::string_view identifier);
+// Without these, a std::string would find std::quoted wherever <iomanip> was included along the way.
+inline std::string quoted(const std::string& identifier) {
+  return quoted(std::string_view(identifier));
+}
+inline std::string quoted(std::string& identifier) { return quoted(std::string_view(identifier)); }
 
 /// A comma-separated list of quoted identifiers.
 std::string quoted_list(std::span<const std::string> identifiers);

@@ -55,6 +55,9 @@ class Catalog {
   /// finish it: the newest wins. Error{refused} if it is ready.
   std::string begin_setup(std::string_view name);
 
+  /// Error{lease_lost} if finish_setup() would throw it.
+  void check_setup(std::string_view setup_id, std::string_view name);
+
   /// Stores tables and schemas of `definition` and the state ready or empty, as definition.state
   /// says. Error{lease_lost} if another setup has begun since, or the keyspace was dropped.
   void finish_setup(std::string_view setup_id, const KeyspaceDefinition& definition);
@@ -68,6 +71,11 @@ class Catalog {
   /// shards.
   void store_nodes(std::string_view keyspace, const std::vector<NodeInfo>& nodes);
   std::vector<NodeInfo> nodes(std::string_view keyspace);
+
+  /// Sets the placement of a shard to the node on which its owner was found, for a placement that fell
+  /// behind (a catalog restored from a backup). Error{refused} while an unfinished move has the
+  /// shard: that move sets it.
+  void correct_placement(std::string_view keyspace, ShardId shard, std::string_view node);
 
   // --- moves
   /// Stores nodes and moves of a plan at once, all moves in stage planned. Error{stale_plan} unless

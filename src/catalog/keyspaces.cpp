@@ -52,6 +52,12 @@ void require_not_ready(Session& session, std::string_view name, std::string_view
                                         std::string(what));
 }
 
+[[noreturn]] void lose_setup(std::string_view name) {
+  throw Error(ErrorCode::lease_lost,
+              "another init or import of keyspace '" + std::string(name) +
+                  "' has begun since this one did: this one stops, the newest one goes on");
+}
+
 std::vector<std::uint16_t> load_placement(Session& session, const KeyspaceDefinition& definition) {
   std::vector<std::uint16_t> placement;
   placement.reserve(definition.shard_count);
@@ -146,16 +152,22 @@ std::string Catalog::begin_setup(std::string_view name) {
   return setup_id;
 }
 
+void Catalog::check_setup(std::string_view setup_id, std::string_view name) {
+  implementation_->read([&](Session& session) {
+    const std::int64_t current =
+        session.integer("SELECT count(*) FROM ringshard_keyspace WHERE name = $1 AND setup_id = $2",
+                        {name, setup_id});
+    if (current != 1) lose_setup(name);
+  });
+}
+
 void Catalog::finish_setup(std::string_view setup_id, const KeyspaceDefinition& definition) {
   const std::string_view name = definition.name;
   implementation_->write([&](Session& session) {
     const std::int64_t changed = session.execute(
         "UPDATE ringshard_keyspace SET setup_id = '', state = $3 WHERE name = $1 AND setup_id = $2",
         {name, setup_id, to_string(definition.state)});
-    if (changed != 1)
-      throw Error(ErrorCode::lease_lost,
-                  "another init or import of keyspace '" + definition.name +
-                      "' has begun since this one did: this one stops, the newest one goes on");
+    if (changed != 1) lose_setup(name);
     catalog_rows::erase_tables(session, name);
     catalog_rows::store_tables(session, definition);
     implementation_->note(name, "", "setup",

@@ -269,6 +269,23 @@ std::optional<MoveRecord> Catalog::unfinished_move_of(std::string_view keyspace,
   return move;
 }
 
+void Catalog::correct_placement(std::string_view keyspace, ShardId shard, std::string_view node) {
+  implementation_->write([&](Session& session) {
+    const std::string name = "shard " + std::to_string(shard.value);
+    if (const auto move = find_unfinished(session, keyspace, shard))
+      throw Error(ErrorCode::refused, name + " is in move " + move->id +
+                                          ", which sets its placement: finish that one first")
+          .with_shard(shard);
+    const std::string before = implementation_->node_of(keyspace, shard);
+    if (before == node) return;
+    implementation_->place(keyspace, shard, node);
+    implementation_->note(keyspace, "", "placement",
+                          name + " is on " + std::string(node) + ", where its owner was found, not on " +
+                              before,
+                          implementation_->raise_version(keyspace));
+  });
+}
+
 void Catalog::store_stage(const MoveRecord& move, MoveStage expected, std::string_view lease_holder,
                           const std::optional<std::string>& placement) {
   if (!can_follow(expected, move.stage))

@@ -27,12 +27,18 @@ std::uint64_t hash_bytes(HashStrategy strategy, std::string_view bytes, std::uin
   const auto seed_bytes = little_endian_bytes(seed);
   const std::string_view before(seed_bytes.data(), first ? 0 : seed_bytes.size());
   switch (strategy) {
-    case HashStrategy::xxh3: return xxh3(bytes, seed);
-    case HashStrategy::murmur3: return murmur3_x64_128_h1(bytes, seed);
-    case HashStrategy::fnv1a: return fnv1a_64(bytes, fnv1a_64(before));
-    case HashStrategy::crc32: return std::uint64_t{crc32(bytes, crc32(before))} << 32U;
-    case HashStrategy::md5: return ketama_point(md5(before, bytes));
-    case HashStrategy::modulo: break;
+    case HashStrategy::xxh3:
+      return xxh3(bytes, seed);
+    case HashStrategy::murmur3:
+      return murmur3_x64_128_h1(bytes, seed);
+    case HashStrategy::fnv1a:
+      return fnv1a_64(bytes, fnv1a_64(before));
+    case HashStrategy::crc32:
+      return std::uint64_t{crc32(bytes, crc32(before))} << 32U;
+    case HashStrategy::md5:
+      return ketama_point(md5(before, bytes));
+    case HashStrategy::modulo:
+      break;
   }
   throw Error(ErrorCode::internal, "modulo hashes no bytes");
 }
@@ -50,12 +56,18 @@ std::span<const HashStrategy> hash_strategies() noexcept { return all_strategies
 
 std::string_view to_string(HashStrategy strategy) noexcept {
   switch (strategy) {
-    case HashStrategy::xxh3: return "xxh3";
-    case HashStrategy::murmur3: return "murmur3";
-    case HashStrategy::fnv1a: return "fnv1a";
-    case HashStrategy::crc32: return "crc32";
-    case HashStrategy::md5: return "md5";
-    case HashStrategy::modulo: return "modulo";
+    case HashStrategy::xxh3:
+      return "xxh3";
+    case HashStrategy::murmur3:
+      return "murmur3";
+    case HashStrategy::fnv1a:
+      return "fnv1a";
+    case HashStrategy::crc32:
+      return "crc32";
+    case HashStrategy::md5:
+      return "md5";
+    case HashStrategy::modulo:
+      return "modulo";
   }
   return "xxh3";
 }
@@ -74,18 +86,17 @@ std::uint64_t hash_key(HashStrategy strategy, const Key& key) {
   return core::hash_of(strategy, key);
 }
 
-ShardId shard_of(HashStrategy strategy, std::uint64_t hash, std::uint32_t shard_count) {
+ShardId shard_of_hash(HashStrategy strategy, std::uint64_t hash, std::uint32_t shard_count) {
   if (shard_count < 1 || shard_count > shard_count_max) {
-    throw Error(ErrorCode::invalid_argument, "the number of shards is " +
-                                                 std::to_string(shard_count) +
-                                                 ", but it has to lie in 1 … " +
-                                                 std::to_string(shard_count_max));
+    throw Error(ErrorCode::invalid_argument,
+                "the number of shards is " + std::to_string(shard_count) +
+                    ", but it has to lie in 1 … " + std::to_string(shard_count_max));
   }
   return core::shard_of_hash(strategy, hash, shard_count);
 }
 
 ShardId shard_of(HashStrategy strategy, const Key& key, std::uint32_t shard_count) {
-  return shard_of(strategy, hash_key(strategy, key), shard_count);
+  return shard_of_hash(strategy, hash_key(strategy, key), shard_count);
 }
 
 }  // namespace ringshard

@@ -6,7 +6,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <ringshard/error.hpp>
@@ -32,6 +34,23 @@ inline std::array<char, 8> little_endian_bytes(std::uint64_t number) noexcept {
 
 inline std::uint64_t xxh3(std::string_view bytes, std::uint64_t seed) noexcept {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
+
+inline std::uint64_t xxh3(std::string_view bytes) noexcept {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+/// XXH3 with seed 0 of the eight little-endian bytes of `number`: what xxHash does for this length
+/// (XXH3_len_4to8_64b and XXH3_rrmxmx), on the number itself, which so never has to be in memory.
+constexpr std::uint64_t xxh3_of_eight_bytes(std::uint64_t number) noexcept {
+  constexpr std::uint64_t secret = 0x1cad21f72c81017cULL ^ 0xdb979083e96dd4deULL;
+  constexpr std::uint64_t prime = 0x9fb21c651e98df25ULL;
+  std::uint64_t hash = std::rotl(number, 32) ^ secret;
+  hash ^= std::rotl(hash, 49) ^ std::rotl(hash, 24);
+  hash *= prime;
+  hash ^= (hash >> 35U) + 8;
+  hash *= prime;
+  return hash ^ (hash >> 28U);
 }
 
 /// The hash of one part of a key. `first` is true for the only or first part, whose `seed` is 0.
@@ -69,12 +88,15 @@ inline std::uint64_t hash_of(HashStrategy strategy, const Key& key) {
 
 __extension__ using Unsigned128 = unsigned __int128;
 
+/// Multiply-and-shift.
+inline ShardId scale_hash(std::uint64_t hash, std::uint32_t shard_count) noexcept {
+  return ShardId{static_cast<std::uint32_t>((Unsigned128{hash} * shard_count) >> 64U)};
+}
+
 /// Requires 1 ≤ shard_count ≤ shard_count_max.
 inline ShardId shard_of_hash(HashStrategy strategy, std::uint64_t hash,
                              std::uint32_t shard_count) noexcept {
-  if (strategy != HashStrategy::modulo) {
-    return ShardId{static_cast<std::uint32_t>((Unsigned128{hash} * shard_count) >> 64U)};
-  }
+  if (strategy != HashStrategy::modulo) return scale_hash(hash, shard_count);
   const std::int64_t count = shard_count;
   const std::int64_t remainder = std::bit_cast<std::int64_t>(hash) % count;
   return ShardId{static_cast<std::uint32_t>(remainder < 0 ? remainder + count : remainder)};

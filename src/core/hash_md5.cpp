@@ -27,10 +27,14 @@ using State = std::array<std::uint32_t, 4>;
 
 std::uint32_t round_function(std::size_t round, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
   switch (round) {
-    case 0: return (b & c) | (~b & d);
-    case 1: return (b & d) | (c & ~d);
-    case 2: return b ^ c ^ d;
-    default: return c ^ (b | ~d);
+    case 0:
+      return (b & c) | (~b & d);
+    case 1:
+      return (b & d) | (c & ~d);
+    case 2:
+      return b ^ c ^ d;
+    default:
+      return c ^ (b | ~d);
   }
 }
 

@@ -10,9 +10,7 @@ namespace {
 constexpr std::uint64_t c1 = 0x87c37b91114253d5ULL;
 constexpr std::uint64_t c2 = 0x4cf5ad432745937fULL;
 
-constexpr std::uint64_t mix_first(std::uint64_t k1) noexcept {
-  return std::rotl(k1 * c1, 31) * c2;
-}
+constexpr std::uint64_t mix_first(std::uint64_t k1) noexcept { return std::rotl(k1 * c1, 31) * c2; }
 
 constexpr std::uint64_t mix_second(std::uint64_t k2) noexcept {
   return std::rotl(k2 * c2, 33) * c1;

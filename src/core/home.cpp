@@ -4,8 +4,10 @@ namespace ringshard {
 
 std::string_view to_string(Role role) noexcept {
   switch (role) {
-    case Role::owner: return "owner";
-    case Role::mirror: return "mirror";
+    case Role::owner:
+      return "owner";
+    case Role::mirror:
+      return "mirror";
   }
   return "unknown";
 }
@@ -22,8 +24,10 @@ std::string HomeName::str() const {
 
 Access access_of(const HomeRecord& record) noexcept {
   switch (record.role) {
-    case Role::owner: return record.being_moved() ? Access::serve_and_mirror : Access::serve;
-    case Role::mirror: return Access::redirect;
+    case Role::owner:
+      return record.being_moved() ? Access::serve_and_mirror : Access::serve;
+    case Role::mirror:
+      return Access::redirect;
   }
   return Access::redirect;
 }

@@ -30,9 +30,9 @@ struct HomeName {
 
 /// The one row inside a home that says who it is: the truth about ownership.
 ///
-/// `leg` starts at 1 in each move and grows by one whenever ownership changes hands within it; a home at rest has
-/// leg 0 and neither peer nor move. An owner that has a peer is being moved: its changes are captured and mirrored
-/// there. A mirror's peer is the owner.
+/// `leg` starts at 1 in each move and grows by one whenever ownership changes hands within it; a
+/// home at rest has leg 0 and neither peer nor move. An owner that has a peer is being moved: its
+/// changes are captured and mirrored there. A mirror's peer is the owner.
 struct HomeRecord {
   std::string keyspace;
   ShardId shard;
@@ -40,7 +40,8 @@ struct HomeRecord {
   std::int64_t leg = 0;
   std::string peer;     ///< a node's name; empty: none
   std::string move_id;  ///< empty: none
-  std::string mover;    ///< the lease holder that may work on this home; a mover that lost its lease finds another
+  std::string mover;  ///< the lease holder that may work on this home; a mover that lost its lease
+                      ///< finds another
 
   bool being_moved() const noexcept { return !peer.empty(); }
 
@@ -57,12 +58,13 @@ enum class Access : std::uint8_t {
 /// Decides from the record alone; exhaustive over role and state.
 Access access_of(const HomeRecord& record) noexcept;
 
-/// True if `old_owner` has handed its shard to `new_owner` and the latter has not been told yet: whoever sees this
-/// may finish it, by setting new_owner's role to owner and its leg to old_owner's.
+/// True if `old_owner` has handed its shard to `new_owner` and the latter has not been told yet:
+/// whoever sees this may finish it, by setting new_owner's role to owner and its leg to
+/// old_owner's.
 bool handover_is_decided(const HomeRecord& old_owner, const HomeRecord& new_owner) noexcept;
 
-/// In a later leg than the first there may be no migrator about, so routers themselves delete the change-log
-/// entries that they have mirrored.
+/// In a later leg than the first there may be no migrator about, so routers themselves delete the
+/// change-log entries that they have mirrored.
 bool routers_trim_log(const HomeRecord& owner) noexcept;
 
 }  // namespace ringshard

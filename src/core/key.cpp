@@ -44,7 +44,8 @@ std::int64_t parse_integer(std::string_view text) {
                   "9223372036854775807");
   }
   if (failure != std::errc() || end != text.data() + text.size()) {
-    throw invalid("the key " + quote(text) + " is not a decimal integer, and the key type is int64");
+    throw invalid("the key " + quote(text) +
+                  " is not a decimal integer, and the key type is int64");
   }
   return number;
 }
@@ -62,14 +63,18 @@ std::string parse_bytes(std::string_view text) {
 
 KeyValue parse_part(KeyType type, std::string_view text) {
   switch (type) {
-    case KeyType::int64: return KeyValue(Key(parse_integer(text)));
-    case KeyType::text: return KeyValue(Key(text));
-    case KeyType::uuid: return KeyValue(Key(Uuid::parse(text)));
+    case KeyType::int64:
+      return KeyValue(Key(parse_integer(text)));
+    case KeyType::text:
+      return KeyValue(Key(text));
+    case KeyType::uuid:
+      return KeyValue(Key(Uuid::parse(text)));
     case KeyType::bytes: {
       const std::string bytes = parse_bytes(text);
       return KeyValue(Key(BlobView{bytes}));
     }
-    case KeyType::composite: break;
+    case KeyType::composite:
+      break;
   }
   throw Error(ErrorCode::internal, "a composite can not be part of a key");
 }
@@ -130,11 +135,16 @@ std::string Uuid::to_string() const {
 
 std::string_view to_string(KeyType type) noexcept {
   switch (type) {
-    case KeyType::int64: return "int64";
-    case KeyType::text: return "text";
-    case KeyType::uuid: return "uuid";
-    case KeyType::bytes: return "bytes";
-    case KeyType::composite: return "composite";
+    case KeyType::int64:
+      return "int64";
+    case KeyType::text:
+      return "text";
+    case KeyType::uuid:
+      return "uuid";
+    case KeyType::bytes:
+      return "bytes";
+    case KeyType::composite:
+      return "composite";
   }
   return "composite";
 }
@@ -166,11 +176,14 @@ void Key::refuse_unsigned(std::uint64_t value) {
 bool operator==(const Key& left, const Key& right) noexcept {
   if (left.type() != right.type()) return false;
   switch (left.type()) {
-    case KeyType::int64: return left.integer() == right.integer();
+    case KeyType::int64:
+      return left.integer() == right.integer();
     case KeyType::text:
     case KeyType::uuid:
-    case KeyType::bytes: return left.bytes() == right.bytes();
-    case KeyType::composite: return std::ranges::equal(left.parts(), right.parts());
+    case KeyType::bytes:
+      return left.bytes() == right.bytes();
+    case KeyType::composite:
+      return std::ranges::equal(left.parts(), right.parts());
   }
   return false;
 }
@@ -189,11 +202,16 @@ std::string canonical_bytes(const Key& key) {
 
 std::string describe(const Key& key) {
   switch (key.type()) {
-    case KeyType::int64: return std::to_string(key.integer());
-    case KeyType::text: return quote(key.bytes());
-    case KeyType::uuid: return key.uuid().to_string();
-    case KeyType::bytes: return describe(ValueView(BlobView{key.bytes()}));
-    case KeyType::composite: break;
+    case KeyType::int64:
+      return std::to_string(key.integer());
+    case KeyType::text:
+      return quote(key.bytes());
+    case KeyType::uuid:
+      return key.uuid().to_string();
+    case KeyType::bytes:
+      return describe(ValueView(BlobView{key.bytes()}));
+    case KeyType::composite:
+      break;
   }
   std::string out = "(";
   for (const Key& part : key.parts()) {

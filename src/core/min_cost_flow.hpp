@@ -6,8 +6,8 @@
 
 namespace ringshard::core {
 
-/// A network in which each arc carries up to a capacity at a cost for each unit; costs are not negative.
-/// Successive shortest paths, all paths of one length at a time (primal-dual).
+/// A network in which each arc carries up to a capacity at a cost for each unit; costs are not
+/// negative. Successive shortest paths, all paths of one length at a time (primal-dual).
 class MinCostFlow {
  public:
   explicit MinCostFlow(std::size_t vertex_count) : arcs_of_(vertex_count) {}

@@ -4,19 +4,32 @@ namespace ringshard {
 
 std::string_view to_string(MoveStage stage) noexcept {
   switch (stage) {
-    case MoveStage::planned: return "planned";
-    case MoveStage::mirroring: return "mirroring";
-    case MoveStage::backfilling: return "backfilling";
-    case MoveStage::verifying: return "verifying";
-    case MoveStage::ready: return "ready";
-    case MoveStage::cut_over: return "cut_over";
-    case MoveStage::observing: return "observing";
-    case MoveStage::cleaning: return "cleaning";
-    case MoveStage::done: return "done";
-    case MoveStage::reverting: return "reverting";
-    case MoveStage::reverted: return "reverted";
-    case MoveStage::rolling_back: return "rolling_back";
-    case MoveStage::rolled_back: return "rolled_back";
+    case MoveStage::planned:
+      return "planned";
+    case MoveStage::mirroring:
+      return "mirroring";
+    case MoveStage::backfilling:
+      return "backfilling";
+    case MoveStage::verifying:
+      return "verifying";
+    case MoveStage::ready:
+      return "ready";
+    case MoveStage::cut_over:
+      return "cut_over";
+    case MoveStage::observing:
+      return "observing";
+    case MoveStage::cleaning:
+      return "cleaning";
+    case MoveStage::done:
+      return "done";
+    case MoveStage::reverting:
+      return "reverting";
+    case MoveStage::reverted:
+      return "reverted";
+    case MoveStage::rolling_back:
+      return "rolling_back";
+    case MoveStage::rolled_back:
+      return "rolled_back";
   }
   return "unknown";
 }
@@ -29,19 +42,32 @@ std::optional<MoveStage> parse_move_stage(std::string_view name) noexcept {
 
 std::string_view invariant(MoveStage stage) noexcept {
   switch (stage) {
-    case MoveStage::planned: return "nothing has happened yet";
-    case MoveStage::mirroring: return "every change at the source is captured and written to both";
-    case MoveStage::backfilling: return "rows up to the checkpoint are at the target, or newer there";
-    case MoveStage::verifying: return "every row that existed when mirroring began is at the target";
-    case MoveStage::ready: return "both sides were found equal; later changes are followed";
-    case MoveStage::cut_over: return "the target owns the shard; the catalog is being told";
-    case MoveStage::observing: return "the target owns the shard and mirrors every write back";
-    case MoveStage::cleaning: return "the old home is being removed";
-    case MoveStage::done: return "the shard lives at the target alone";
-    case MoveStage::reverting: return "the source goes on alone; the target home is being removed";
-    case MoveStage::reverted: return "the shard lives at the source alone, as before";
-    case MoveStage::rolling_back: return "ownership is going back to the source, with every write";
-    case MoveStage::rolled_back: return "the shard lives at the source again, with every write";
+    case MoveStage::planned:
+      return "nothing has happened yet";
+    case MoveStage::mirroring:
+      return "every change at the source is captured and written to both";
+    case MoveStage::backfilling:
+      return "rows up to the checkpoint are at the target, or newer there";
+    case MoveStage::verifying:
+      return "every row that existed when mirroring began is at the target";
+    case MoveStage::ready:
+      return "both sides were found equal; later changes are followed";
+    case MoveStage::cut_over:
+      return "the target owns the shard; the catalog is being told";
+    case MoveStage::observing:
+      return "the target owns the shard and mirrors every write back";
+    case MoveStage::cleaning:
+      return "the old home is being removed";
+    case MoveStage::done:
+      return "the shard lives at the target alone";
+    case MoveStage::reverting:
+      return "the source goes on alone; the target home is being removed";
+    case MoveStage::reverted:
+      return "the shard lives at the source alone, as before";
+    case MoveStage::rolling_back:
+      return "ownership is going back to the source, with every write";
+    case MoveStage::rolled_back:
+      return "the shard lives at the source again, with every write";
   }
   return "";
 }
@@ -94,18 +120,27 @@ bool can_roll_back(MoveStage stage) noexcept {
 
 bool can_follow(MoveStage from, MoveStage to) noexcept {
   switch (from) {
-    case MoveStage::planned: return to == MoveStage::mirroring || to == MoveStage::reverting;
-    case MoveStage::mirroring: return to == MoveStage::backfilling || to == MoveStage::reverting;
-    case MoveStage::backfilling: return to == MoveStage::verifying || to == MoveStage::reverting;
-    case MoveStage::verifying: return to == MoveStage::ready || to == MoveStage::reverting;
+    case MoveStage::planned:
+      return to == MoveStage::mirroring || to == MoveStage::reverting;
+    case MoveStage::mirroring:
+      return to == MoveStage::backfilling || to == MoveStage::reverting;
+    case MoveStage::backfilling:
+      return to == MoveStage::verifying || to == MoveStage::reverting;
+    case MoveStage::verifying:
+      return to == MoveStage::ready || to == MoveStage::reverting;
     case MoveStage::ready:
       return to == MoveStage::verifying || to == MoveStage::cut_over || to == MoveStage::reverting;
-    case MoveStage::cut_over: return to == MoveStage::observing;
-    case MoveStage::observing: return to == MoveStage::cleaning || to == MoveStage::rolling_back;
-    case MoveStage::cleaning: return to == MoveStage::done;
-    case MoveStage::reverting: return to == MoveStage::reverted;
+    case MoveStage::cut_over:
+      return to == MoveStage::observing;
+    case MoveStage::observing:
+      return to == MoveStage::cleaning || to == MoveStage::rolling_back;
+    case MoveStage::cleaning:
+      return to == MoveStage::done;
+    case MoveStage::reverting:
+      return to == MoveStage::reverted;
     case MoveStage::rolling_back:
-      // Stored a second time with the placement, before the other home is removed; given up if the way back was lost.
+      // Stored a second time with the placement, before the other home is removed; given up if the
+      // way back was lost.
       return to == MoveStage::rolling_back || to == MoveStage::rolled_back ||
              to == MoveStage::observing;
     case MoveStage::done:

@@ -7,28 +7,30 @@
 
 namespace ringshard {
 
-/// Where a move stands. A stage is stored in the catalog before it is believed; what it promises holds from then
-/// on. Names and order are a stored format.
+/// Where a move stands. A stage is stored in the catalog before it is believed; what it promises
+/// holds from then on. Names and order are a stored format.
 enum class MoveStage : std::uint8_t {
-  planned,       ///< nothing has happened
-  mirroring,     ///< every change committed at the source from here on is in its change log; routers double-write
-  backfilling,   ///< rows up to the checkpoint are at the target, or newer there
-  verifying,     ///< every row that existed when mirroring began is at the target
-  ready,         ///< every chunk was equal at some moment since; every row changed since then is known
-  cut_over,      ///< the source says mirror, leg + 1, peer = target: no way back for this leg
-  observing,     ///< both homes are kept equal: the new owner's writes are mirrored back
-  cleaning,      ///< nobody needs the old home any more; it is being removed
-  done,          ///< the old home is gone; the new one has no capture left
-  reverting,     ///< (before cut_over) the source goes on alone; the target home is being removed
-  reverted,      ///< source has no capture left, target home is gone
-  rolling_back,  ///< (from observing) ownership is going back to the source, with all that was written since
+  planned,      ///< nothing has happened
+  mirroring,    ///< every change committed at the source from here on is in its change log; routers
+                ///< double-write
+  backfilling,  ///< rows up to the checkpoint are at the target, or newer there
+  verifying,    ///< every row that existed when mirroring began is at the target
+  ready,      ///< every chunk was equal at some moment since; every row changed since then is known
+  cut_over,   ///< the source says mirror, leg + 1, peer = target: no way back for this leg
+  observing,  ///< both homes are kept equal: the new owner's writes are mirrored back
+  cleaning,   ///< nobody needs the old home any more; it is being removed
+  done,       ///< the old home is gone; the new one has no capture left
+  reverting,  ///< (before cut_over) the source goes on alone; the target home is being removed
+  reverted,   ///< source has no capture left, target home is gone
+  rolling_back,  ///< (from observing) ownership is going back to the source, with all that was
+                 ///< written since
   rolled_back    ///< the source owns its shard again, the other home is gone
 };
 
 inline constexpr std::array all_move_stages{
-    MoveStage::planned,   MoveStage::mirroring, MoveStage::backfilling, MoveStage::verifying,
-    MoveStage::ready,     MoveStage::cut_over,  MoveStage::observing,   MoveStage::cleaning,
-    MoveStage::done,      MoveStage::reverting, MoveStage::reverted,    MoveStage::rolling_back,
+    MoveStage::planned,    MoveStage::mirroring, MoveStage::backfilling, MoveStage::verifying,
+    MoveStage::ready,      MoveStage::cut_over,  MoveStage::observing,   MoveStage::cleaning,
+    MoveStage::done,       MoveStage::reverting, MoveStage::reverted,    MoveStage::rolling_back,
     MoveStage::rolled_back};
 
 std::string_view to_string(MoveStage stage) noexcept;

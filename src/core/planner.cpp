@@ -257,9 +257,8 @@ std::vector<std::uint16_t> initial_placement(const std::vector<NodeInfo>& nodes,
                     std::to_string(shard_count_max) + " shards and up to 65535 nodes");
   }
   const std::vector<double> weights = active_weights(nodes);
-  if (std::ranges::none_of(nodes, [](const NodeInfo& node) {
-        return node.state == NodeState::active;
-      })) {
+  if (std::ranges::none_of(nodes,
+                           [](const NodeInfo& node) { return node.state == NodeState::active; })) {
     throw Error(ErrorCode::refused,
                 "no node is active, so there is nowhere to place shards: add a node");
   }

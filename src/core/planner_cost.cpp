@@ -1,5 +1,7 @@
 #include <algorithm>
-#include <numeric>
+#include <functional>
+#include <iterator>
+#include <queue>
 #include <utility>
 
 #include "core/planner_parts.hpp"
@@ -17,6 +19,7 @@ class CostBalancer {
   std::vector<ShardMove> run(std::size_t& left_out) {
     std::vector<std::uint32_t> homeless = read_loads();
     left_out = place(homeless);
+    mean_ = mean();
     while (moves_.size() < moves_max_ && improve()) {
     }
     return std::move(moves_);
@@ -84,11 +87,13 @@ class CostBalancer {
   // One move that makes the most loaded node less so; false if it is even enough or there is none.
   bool improve() {
     const std::size_t from = most_loaded();
-    if (ratio(from) <= mean() * (1 + std::max(problem_.request().tolerance, cost_tolerance_min))) {
+    if (ratio(from) <= mean_ * (1 + std::max(problem_.request().tolerance, cost_tolerance_min))) {
       return false;
     }
-    for (const std::size_t to : by_load()) {
-      if (to == from || !problem_.is_receiving(to)) continue;
+    // A heap, because nearly always the least loaded node of all is the one.
+    for (auto nodes = receiving_by_load(); !nodes.empty(); nodes.pop()) {
+      const std::size_t to = nodes.top().second;
+      if (to == from) continue;
       if (ratio(to) >= ratio(from)) return false;
       const auto shard = best_shard(from, to);
       if (shard == shards_[from].end()) continue;
@@ -120,21 +125,23 @@ class CostBalancer {
     return most;
   }
 
-  std::vector<std::size_t> by_load() const {
-    std::vector<std::size_t> nodes;
+  using Ranked = std::pair<double, std::size_t>;
+  using LeastFirst = std::priority_queue<Ranked, std::vector<Ranked>, std::greater<>>;
+
+  LeastFirst receiving_by_load() const {
+    std::vector<Ranked> nodes;
     for (std::size_t node = 0; node < problem_.node_count(); ++node) {
-      if (problem_.is_active(node)) nodes.push_back(node);
+      if (problem_.is_receiving(node)) nodes.emplace_back(ratio(node), node);
     }
-    std::ranges::stable_sort(nodes, {}, [this](std::size_t node) { return ratio(node); });
-    return nodes;
+    return LeastFirst(std::greater<>(), std::move(nodes));
   }
 
   // The shard after whose move the higher of both nodes is lowest, and lower than before.
   std::vector<std::uint32_t>::iterator best_shard(std::size_t from, std::size_t to) {
     const double from_weight = problem_.weight(from);
     const double to_weight = problem_.weight(to);
-    const double ideal = (loads_[from] * to_weight - loads_[to] * from_weight) /
-                         (from_weight + to_weight);
+    const double ideal =
+        (loads_[from] * to_weight - loads_[to] * from_weight) / (from_weight + to_weight);
     auto& shards = shards_[from];
     const auto movable = [&](std::uint32_t shard) {
       return problem_.cost(shard) > 0 && problem_.may_go(shard, static_cast<std::uint16_t>(to));
@@ -166,6 +173,7 @@ class CostBalancer {
   std::vector<double> loads_;
   std::vector<std::vector<std::uint32_t>> shards_;  // those that could move on, by cost
   std::vector<ShardMove> moves_;
+  double mean_ = 0;  // of the load for each unit of weight; moves do not change it
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ struct Group {
   std::size_t supply_arc = 0;
   std::size_t stay_arc = 0;
   std::size_t hub_arc = 0;
-  std::vector<std::pair<std::uint16_t, std::size_t>> arcs;  // to other nodes, of groups with forbidden ones
+  std::vector<std::pair<std::uint16_t, std::size_t>>
+      arcs;  // to other nodes, of groups with forbidden ones
 };
 
 constexpr std::uint16_t homeless = 0xffff;

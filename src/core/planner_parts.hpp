@@ -13,8 +13,8 @@
 
 namespace ringshard::core {
 
-/// Quotas with a least and a most number of shards for each node, and those that a node would keep anyway:
-/// of nodes with an equal claim to a shard, one that has it already goes first. Requires
+/// Quotas with a least and a most number of shards for each node, and those that a node would keep
+/// anyway: of nodes with an equal claim to a shard, one that has it already goes first. Requires
 /// sum(floors) ≤ shard_count ≤ sum(caps).
 struct Apportionment {
   std::vector<double> weights;
@@ -25,8 +25,8 @@ struct Apportionment {
 };
 std::vector<std::uint32_t> apportion(const Apportionment& request);
 
-/// Quotas within `tolerance` of `quotas` that need the fewest moves: a node whose keeps lie in the band
-/// stays as it is, as far as the sum allows.
+/// Quotas within `tolerance` of `quotas` that need the fewest moves: a node whose keeps lie in the
+/// band stays as it is, as far as the sum allows.
 std::vector<std::uint32_t> relax(const Apportionment& request,
                                  const std::vector<std::uint32_t>& quotas, double tolerance);
 
@@ -107,16 +107,17 @@ class PlanRing {
 struct Shift {
   std::vector<std::uint32_t> releases;  ///< of its ordinary shards, how many a node gives up
   std::vector<std::uint32_t> room;      ///< how many ordinary shards it takes
-  std::vector<ShardNode> placed;        ///< shards whose node is decided: pinned or with forbidden places
+  std::vector<ShardNode> placed;  ///< shards whose node is decided: pinned or with forbidden places
 };
 
-/// The Shift with the fewest moves where shards have forbidden places: a minimum-cost flow (successive
-/// shortest paths) from groups of like shards to nodes. Raises quotas that can not be met otherwise.
-/// Throws Error{refused} naming a shard that can be nowhere.
+/// The Shift with the fewest moves where shards have forbidden places: a minimum-cost flow
+/// (successive shortest paths) from groups of like shards to nodes. Raises quotas that can not be
+/// met otherwise. Throws Error{refused} naming a shard that can be nowhere.
 Shift shift_by_flow(const PlanProblem& problem, std::vector<std::uint32_t> quotas,
                     const std::vector<std::uint32_t>& caps);
 
-/// The moves of a plan by cost, in order, at most `moves_max`; `left_out` counts the forced ones beyond.
+/// The moves of a plan by cost, in order, at most `moves_max`; `left_out` counts the forced ones
+/// beyond.
 std::vector<ShardMove> moves_by_cost(const PlanProblem& problem, std::size_t moves_max,
                                      std::size_t& left_out);
 

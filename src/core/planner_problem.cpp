@@ -110,8 +110,7 @@ void PlanProblem::check_pins() const {
   for (const auto& [shard, node] : request_.pins) {
     const std::string pin = shard_name(shard.value) + " is pinned to " + name(node.value);
     if (!is_active(node.value)) {
-      throw refused(pin + ", which is " +
-                    std::string(to_string(request_.nodes[node.value].state)) +
+      throw refused(pin + ", which is " + std::string(to_string(request_.nodes[node.value].state)) +
                     ": take the pin away or make the node active");
     }
     if (is_forbidden(shard.value, node.value)) {

@@ -43,7 +43,8 @@ void award(const Apportionment& request, const std::vector<std::uint32_t>& caps,
   }
   for (; given < request.shard_count; ++given) {
     if (claims.empty()) {
-      throw Error(ErrorCode::refused, "the nodes that may be given shards can not take all of them");
+      throw Error(ErrorCode::refused,
+                  "the nodes that may be given shards can not take all of them");
     }
     const std::size_t node = claims.top().node;
     claims.pop();

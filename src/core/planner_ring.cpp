@@ -22,9 +22,8 @@ PlanRing::PlanRing(const std::vector<NodeInfo>& nodes, const std::vector<double>
     node_of_rank_.push_back(static_cast<std::uint16_t>(node));
   }
   // Ordered by name, so that the order of the list makes no difference.
-  std::ranges::sort(node_of_rank_, {}, [&](std::uint16_t node) -> const std::string& {
-    return nodes[node].name;
-  });
+  std::ranges::sort(node_of_rank_, {},
+                    [&](std::uint16_t node) -> const std::string& { return nodes[node].name; });
   const double mean = weight_sum / static_cast<double>(node_of_rank_.size());
   std::vector<detail::PointTable::Point> points;
   for (std::uint32_t rank = 0; rank < node_of_rank_.size(); ++rank) {

@@ -26,7 +26,8 @@ std::vector<PointTable::Point> sorted_into(const std::vector<PointTable::Point>&
   for (std::size_t i = 1; i < starts.size(); ++i) starts[i] += starts[i - 1];
   std::vector<std::uint32_t> next(starts.begin(), starts.end() - 1);
   std::vector<PointTable::Point> sorted(points.size());
-  for (const auto& point : points) sorted[next[static_cast<std::size_t>(point.hash >> shift)]++] = point;
+  for (const auto& point : points)
+    sorted[next[static_cast<std::size_t>(point.hash >> shift)]++] = point;
   const auto before = [](const PointTable::Point& left, const PointTable::Point& right) {
     return left.hash != right.hash ? left.hash < right.hash : left.node < right.node;
   };

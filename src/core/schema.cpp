@@ -12,7 +12,8 @@ const Table* HomeSchema::find(std::string_view table_name) const noexcept {
 }
 
 std::optional<std::string> difference(const HomeSchema& left, const HomeSchema& right) {
-  // The order of creation does not matter: an index that was dropped and made again is the same index.
+  // The order of creation does not matter: an index that was dropped and made again is the same
+  // index.
   std::vector<std::string> only_left = left.statements;
   std::vector<std::string> only_right = right.statements;
   std::sort(only_left.begin(), only_left.end());

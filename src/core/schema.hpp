@@ -10,10 +10,11 @@ namespace ringshard {
 /// A table of the application as it stands in a home.
 struct Table {
   std::string name;
-  std::vector<std::string> columns;          ///< those that can be written: generated ones are left out
-  std::vector<std::string> key;              ///< primary key, in the key's own order; empty if there is none
-  std::vector<std::size_t> key_positions;    ///< where each key column stands in `columns`
-  std::vector<std::string> key_collations;   ///< as the database names them; empty string: its default
+  std::vector<std::string> columns;  ///< those that can be written: generated ones are left out
+  std::vector<std::string> key;  ///< primary key, in the key's own order; empty if there is none
+  std::vector<std::size_t> key_positions;  ///< where each key column stands in `columns`
+  std::vector<std::string>
+      key_collations;  ///< as the database names them; empty string: its default
   std::vector<std::vector<std::string>> unique_keys;  ///< further unique keys
   friend bool operator==(const Table&, const Table&) = default;
 };

@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t nodes_max = std::numeric_limits<std::uint16_t>::max();
 
 Error invalid(const TopologyData& data, const std::string& message) {
-  return Error(ErrorCode::invalid_argument, "keyspace " + describe(ValueView(data.keyspace)) +
-                                                ": " + message);
+  return Error(ErrorCode::invalid_argument,
+               "keyspace " + describe(ValueView(data.keyspace)) + ": " + message);
 }
 
 void check_nodes(const TopologyData& data) {
@@ -56,9 +56,12 @@ void check_placement(const TopologyData& data) {
 
 std::string_view to_string(NodeState state) noexcept {
   switch (state) {
-    case NodeState::active: return "active";
-    case NodeState::draining: return "draining";
-    case NodeState::removed: return "removed";
+    case NodeState::active:
+      return "active";
+    case NodeState::draining:
+      return "draining";
+    case NodeState::removed:
+      return "removed";
   }
   return "removed";
 }
@@ -76,14 +79,13 @@ Topology::Topology(TopologyData data) : data_(std::move(data)) {
   check_nodes(data_);
   check_placement(data_);
   key_type_ = data_.key.type();
+  hash_ = data_.hash;
   shard_count_ = static_cast<std::uint32_t>(data_.placement.size());
   if (data_.hash == HashStrategy::modulo && key_type_ != KeyType::int64) {
     throw invalid(data_, "the hash strategy modulo takes int64 keys only, and the key type is " +
                              data_.key.to_string());
   }
 }
-
-ShardId Topology::shard_of(const Key& key) const { return route(key).shard; }
 
 NodeIndex Topology::node_of(ShardId shard) const {
   if (shard.value >= shard_count_) {
@@ -95,22 +97,35 @@ NodeIndex Topology::node_of(ShardId shard) const {
   return NodeIndex{data_.placement[shard.value]};
 }
 
-Route Topology::route(const Key& key) const {
-  // One comparison decides for nearly all keys; a composite's parts have to be looked at.
-  if (key.type() != key_type_ || key_type_ == KeyType::composite) [[unlikely]] {
-    check_key(data_.key, key);
-  }
-  const ShardId shard =
-      core::shard_of_hash(data_.hash, core::hash_of(data_.hash, key), shard_count_);
+// Not for modulo.
+inline Route Topology::scaled(std::uint64_t hash) const noexcept {
+  const ShardId shard = core::scale_hash(hash, shard_count_);
+  return {shard, NodeIndex{data_.placement[shard.value]}};
+}
+
+Route Topology::route_integer(std::int64_t key) const {
+  if (hash_ != HashStrategy::xxh3) [[unlikely]]
+    return route_any(key);
+  return scaled(core::xxh3_of_eight_bytes(std::bit_cast<std::uint64_t>(key)));
+}
+
+Route Topology::route_text(std::string_view key) const {
+  if (hash_ != HashStrategy::xxh3) [[unlikely]]
+    return route_any(key);
+  return scaled(core::xxh3(key));
+}
+
+Route Topology::route_any(const Key& key) const {
+  check_key(data_.key, key);
+  const ShardId shard = core::shard_of_hash(hash_, core::hash_of(hash_, key), shard_count_);
   return {shard, NodeIndex{data_.placement[shard.value]}};
 }
 
 const NodeInfo& Topology::node(NodeIndex index) const {
   if (index.value >= data_.nodes.size()) {
-    throw Error(ErrorCode::not_found,
-                "there is no node number " + std::to_string(index.value) + " in keyspace " +
-                    describe(ValueView(data_.keyspace)) + ", which has " +
-                    std::to_string(data_.nodes.size()));
+    throw Error(ErrorCode::not_found, "there is no node number " + std::to_string(index.value) +
+                                          " in keyspace " + describe(ValueView(data_.keyspace)) +
+                                          ", which has " + std::to_string(data_.nodes.size()));
   }
   return data_.nodes[index.value];
 }

@@ -50,7 +50,8 @@ bool continues_a_character(char byte) noexcept {
   return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
 }
 
-// The longest beginning of `text` with at most `characters_max` UTF-8 characters, never half of one.
+// The longest beginning of `text` with at most `characters_max` UTF-8 characters, never half of
+// one.
 std::string_view prefix_of(std::string_view text, std::size_t characters_max) noexcept {
   std::size_t characters = 0;
   std::size_t continuations = 0;
@@ -96,11 +97,16 @@ class Decoder {
   Value next() {
     const auto tag = static_cast<unsigned char>(take(1).front());
     switch (static_cast<Tag>(tag)) {
-      case Tag::null: return Null{};
-      case Tag::integer: return std::bit_cast<std::int64_t>(core::read_little_endian(take(8)));
-      case Tag::real: return std::bit_cast<double>(core::read_little_endian(take(8)));
-      case Tag::text: return std::string(take_sized());
-      case Tag::blob: return Blob{std::string(take_sized())};
+      case Tag::null:
+        return Null{};
+      case Tag::integer:
+        return std::bit_cast<std::int64_t>(core::read_little_endian(take(8)));
+      case Tag::real:
+        return std::bit_cast<double>(core::read_little_endian(take(8)));
+      case Tag::text:
+        return std::string(take_sized());
+      case Tag::blob:
+        return Blob{std::string(take_sized())};
     }
     throw Error(ErrorCode::corrupt,
                 "an encoded row has the unknown value tag " + std::to_string(tag));
@@ -109,9 +115,9 @@ class Decoder {
  private:
   std::string_view take(std::size_t size) {
     if (rest_.size() < size) {
-      throw Error(ErrorCode::corrupt, "an encoded row ends in the middle of a value: " +
-                                          std::to_string(size) + " bytes wanted, " +
-                                          std::to_string(rest_.size()) + " left");
+      throw Error(ErrorCode::corrupt,
+                  "an encoded row ends in the middle of a value: " + std::to_string(size) +
+                      " bytes wanted, " + std::to_string(rest_.size()) + " left");
     }
     const std::string_view taken = rest_.substr(0, size);
     rest_.remove_prefix(size);
@@ -171,19 +177,18 @@ bool identical(const Value& left, const Value& right) noexcept {
 
 std::string describe(const ValueView& value, std::size_t width_max) {
   // Only what can be shown is formatted: a 64 MB blob must not become 128 MB of digits.
-  return std::visit(
-      Overloaded{[](Null) -> std::string { return "NULL"; },
-                 [](std::int64_t integer) { return std::to_string(integer); },
-                 [](double real) { return text_of(real); },
-                 [width_max](std::string_view text) {
-                   return cut(quoted(prefix_of(text, width_max)), width_max);
-                 },
-                 [width_max](BlobView blob) {
-                   std::string out = "x'";
-                   core::append_hex(out, blob.bytes.substr(0, width_max));
-                   return cut(out + "'", width_max);
-                 }},
-      value);
+  return std::visit(Overloaded{[](Null) -> std::string { return "NULL"; },
+                               [](std::int64_t integer) { return std::to_string(integer); },
+                               [](double real) { return text_of(real); },
+                               [width_max](std::string_view text) {
+                                 return cut(quoted(prefix_of(text, width_max)), width_max);
+                               },
+                               [width_max](BlobView blob) {
+                                 std::string out = "x'";
+                                 core::append_hex(out, blob.bytes.substr(0, width_max));
+                                 return cut(out + "'", width_max);
+                               }},
+                    value);
 }
 
 std::string describe(const Row& row, std::size_t width_max) {

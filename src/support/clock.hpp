@@ -8,8 +8,8 @@ namespace ringshard {
 using Duration = std::chrono::milliseconds;
 using TimePoint = std::chrono::steady_clock::time_point;
 
-/// Time as a parameter: whatever waits, times out or backs off takes a Clock&, so that a test can hold the
-/// hands. Thread-safe.
+/// Time as a parameter: whatever waits, times out or backs off takes a Clock&, so that a test can
+/// hold the hands. Thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;

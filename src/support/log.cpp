@@ -13,10 +13,14 @@ namespace {
 
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::info: return spdlog::level::info;
-    case LogLevel::warning: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warning:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
   }
   return spdlog::level::err;
 }
@@ -25,8 +29,8 @@ LogSink make_default_sink() {
   // A logger that the host registered under this name is used as it is.
   auto logger = spdlog::get("ringshard");
   if (!logger) {
-    logger = std::make_shared<spdlog::logger>("ringshard",
-                                              std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+    logger = std::make_shared<spdlog::logger>(
+        "ringshard", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
     logger->set_level(spdlog::level::debug);
     logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ ringshard: %v");
   }

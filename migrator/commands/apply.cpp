@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <istream>
+#include <ostream>
+#include <ringshard/error.hpp>
+#include <string>
+#include <vector>
+
+#include "migrator/commands/commands.hpp"
+#include "migrator/commands/exit_code.hpp"
+#include "migrator/commands/fleet.hpp"
+#include "migrator/commands/move_runner.hpp"
+#include "migrator/commands/view.hpp"
+#include "migrator/plan/plan_file.hpp"
+#include "migrator/plan/planning.hpp"
+#include "migrator/report/plan_report.hpp"
+#include "setup/setup.hpp"
+
+namespace ringshard::cli {
+namespace {
+
+constexpr std::int64_t events_named_max = 5;
+
+/// What happened since a plan was made, the newest first.
+std::string events_since(Catalog& catalog, const Plan& plan) {
+  std::string text;
+  for (const Event& event : catalog.events(plan.keyspace, events_named_max)) {
+    if (event.version <= plan.version) break;
+    text += "\n  " + time_text(event.at_ms) + " " + event.what + ": " + event.text;
+  }
+  return text.empty() ? text : "; since then:" + text;
+}
+
+void require_current(Fleet& fleet, const Plan& plan) {
+  if (plan.keyspace != fleet.keyspace.name || plan.catalog_id != fleet.catalog.id())
+    throw Error(ErrorCode::stale_plan, "plan " + plan.id + " was made for keyspace '" +
+                                           plan.keyspace + "' of another catalog (" +
+                                           plan.catalog_id + ", this one is " + fleet.catalog.id() +
+                                           ", keyspace '" + fleet.keyspace.name + "')");
+  if (plan.version != fleet.topology.version())
+    throw Error(ErrorCode::stale_plan,
+                "plan " + plan.id + " is out of date: it was made at version " +
+                    std::to_string(plan.version) + ", now the keyspace is at version " +
+                    std::to_string(fleet.topology.version()) + events_since(fleet.catalog, plan) +
+                    "\nrun `ringshard plan` again");
+}
+
+/// The plan's nodes with the DSNs that the file does not hold. The configuration must still be the one that it was
+/// made with.
+std::vector<NodeInfo> nodes_of(const Fleet& fleet, const Plan& plan,
+                               const std::vector<MoveRecord>& unfinished) {
+  std::vector<std::string> changes;
+  std::vector<NodeInfo> wanted = nodes_wanted(fleet.config, fleet.topology, unfinished, changes);
+  std::vector<NodeInfo> shown = wanted;
+  for (NodeInfo& node : shown) node.dsn = redact(node.dsn);
+  std::vector<NodeInfo> planned = plan.nodes;
+  for (NodeInfo& node : planned) node.dsn = redact(node.dsn);
+  if (shown != planned)
+    throw Error(ErrorCode::stale_plan,
+                "the nodes of the configuration are not those that plan " + plan.id +
+                    " was made with: run `ringshard plan` again");
+  return wanted;
+}
+
+bool confirmed(const ApplyOptions& options, const Plan& plan, Context& context) {
+  if (options.plan || options.yes || options.common.json || context.answers == nullptr ||
+      plan.moves.empty())
+    return true;
+  context.err << "run these moves? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(*context.answers, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+/// A node that moves go to has to be there before they are stored: what can not be made is found out
+/// while nothing has changed.
+void prepare_targets(Fleet& fleet, const Plan& plan, const std::vector<NodeInfo>& nodes,
+                     Context& context, ProgressView& view) {
+  for (const NodeInfo& node : nodes) {
+    const bool is_target = std::ranges::any_of(
+        plan.moves, [&](const PlannedMove& move) { return move.target == node.name; });
+    const auto known = fleet.topology.find_node(node.name);
+    const bool joins = node.state != NodeState::removed &&
+                       (!known || fleet.topology.node(*known).state == NodeState::removed);
+    if (!is_target && !joins) continue;
+    add_node_homes(fleet.catalog, fleet.keyspace.name, node, to_backend_options(fleet.config.sqlite),
+                   context.clock, view);
+  }
+}
+
+std::vector<MoveRecord> records_of(const Plan& plan) {
+  std::vector<MoveRecord> records;
+  for (const PlannedMove& move : plan.moves) {
+    MoveRecord record;
+    record.id = move.id;
+    record.plan_id = plan.id;
+    record.keyspace = plan.keyspace;
+    record.shard = move.shard;
+    record.source = move.source;
+    record.target = move.target;
+    record.rows_estimated = move.rows;
+    record.bytes_estimated = move.bytes;
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+MovesReport run_plan(Fleet& fleet, const Plan& plan, const MoveOptions& options, Context& context,
+                     ProgressView& view) {
+  MovesReport report{.command = "apply", .plan_id = plan.id};
+  const TimePoint began = context.clock.now();
+  const std::vector<NodeInfo> nodes =
+      nodes_of(fleet, plan, fleet.catalog.moves(plan.keyspace, true));
+  prepare_targets(fleet, plan, nodes, context, view);
+  const std::vector<MoveRecord> moves = records_of(plan);
+  if (moves.empty())
+    fleet.catalog.store_nodes(plan.keyspace, nodes);
+  else
+    fleet.catalog.start_plan(plan.keyspace, plan.id, plan.version, nodes, moves);
+  report.outcomes = run_moves(fleet.config, moves, options, context, view);
+  report.elapsed_ms =
+      std::chrono::duration_cast<Duration>(context.clock.now() - began).count();
+  report.notes = plan.changes;
+  return report;
+}
+
+}  // namespace
+
+int run(const ApplyOptions& options, Context& context) {
+  Fleet fleet = open_fleet(options.common, context.clock);
+  const Plan plan = options.plan ? read_plan(*options.plan)
+                                 : make_plan(fleet, options.planning, context.clock);
+  require_current(fleet, plan);
+  if (!options.common.json && !options.common.quiet) print_text(context.out, plan, std::nullopt);
+  context.out.flush();
+  if (!confirmed(options, plan, context))
+    throw Error(ErrorCode::cancelled, "nothing was done");
+
+  MoveOptions move = move_options(fleet.config);
+  if (options.observe_for) move.observe_for = *options.observe_for;
+  MovesReport report;
+  {
+    ProgressView view(context.err, context.clock, progress_style(options.common, context));
+    report = run_plan(fleet, plan, move, context, view);
+  }
+  if (options.common.json)
+    print_json(context.out, to_json(report));
+  else
+    print_text(context.out, report);
+  return report.exit_code();
+}
+
+}  // namespace ringshard::cli

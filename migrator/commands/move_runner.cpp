@@ -1,0 +1,193 @@
+#include "migrator/commands/move_runner.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <ringshard/error.hpp>
+#include <thread>
+
+#include "catalog/catalog.hpp"
+#include "mover/mover.hpp"
+#include "mover/nodes.hpp"
+#include "setup/setup.hpp"
+
+namespace ringshard::cli {
+namespace {
+
+/// How often the main thread looks whether it was asked to stop.
+constexpr auto stop_interval = std::chrono::milliseconds(50);
+
+Error as_error(const std::exception& exception) {
+  if (const auto* error = dynamic_cast<const Error*>(&exception)) return *error;
+  return Error(ErrorCode::internal, exception.what());
+}
+
+class Runner {
+ public:
+  Runner(const Config& config, const std::vector<MoveRecord>& moves, const MoveOptions& options,
+         Context& context, ProgressView& view)
+      : config_(config), options_(options), context_(context), view_(view) {
+    for (const MoveRecord& move : moves) {
+      ids_.push_back(move.id);
+      outcomes_.push_back({move, std::nullopt, {}});
+    }
+  }
+
+  std::vector<MoveOutcome> run() {
+    std::vector<std::thread> workers;
+    working_ = std::clamp<std::size_t>(config_.move.concurrency, 1, std::max<std::size_t>(
+                                                                        outcomes_.size(), 1));
+    for (std::size_t i = working_; i > 0; --i) workers.emplace_back([this] { work(); });
+    wait();
+    for (std::thread& worker : workers) worker.join();
+    give_wishes_back();
+    return std::move(outcomes_);
+  }
+
+ private:
+  void wait() {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, stop_interval, [this] { return working_ == 0; })) {
+      if (stopping_ || !context_.stopped()) continue;
+      stopping_ = true;
+      lock.unlock();
+      view_.say("stopping between two steps; `ringshard resume` goes on");
+      ask_to_pause();
+      lock.lock();
+    }
+  }
+
+  /// A mover looks at wishes between its steps: that is where it can be stopped.
+  void ask_to_pause() {
+    std::vector<std::string> running;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const std::size_t i : running_) running.push_back(ids_[i]);
+    }
+    try {
+      Catalog catalog = Catalog::open(config_.catalog, context_.clock);
+      for (const std::string& id : running) {
+        const MoveWish wish = catalog.wish_of(id);
+        if (wish == MoveWish::pause) continue;
+        wishes_[id] = wish;
+        pause(catalog, id);
+      }
+    } catch (const Error& error) {
+      view_.say(std::string("can not stop in good order: ") + error.what());
+    }
+  }
+
+  void pause(Catalog& catalog, const std::string& id) {
+    try {
+      catalog.wish(id, MoveWish::pause);
+    } catch (const Error& error) {
+      // It has just become final: nothing is left to be stopped.
+      if (error.code() != ErrorCode::refused) throw;
+    }
+  }
+
+  void give_wishes_back() {
+    if (wishes_.empty()) return;
+    try {
+      Catalog catalog = Catalog::open(config_.catalog, context_.clock);
+      for (const auto& [id, wish] : wishes_) {
+        const auto move = catalog.move(id);
+        if (!move || is_final(move->stage) || move->wish != MoveWish::pause) continue;
+        try {
+          catalog.wish(id, wish);
+        } catch (const Error& error) {
+          if (error.code() != ErrorCode::refused) throw;
+        }
+      }
+    } catch (const Error& error) {
+      view_.say(std::string("moves stay paused until they are resumed: ") + error.what());
+    }
+  }
+
+  std::optional<std::size_t> take() {
+    const std::lock_guard lock(mutex_);
+    if (next_ == outcomes_.size()) return std::nullopt;
+    running_.push_back(next_);
+    return next_++;
+  }
+
+  void end(std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    std::erase(running_, index);
+  }
+
+  void work() {
+    std::optional<Catalog> catalog;
+    std::optional<Nodes> nodes;
+    while (const auto index = take()) {
+      run_one(ids_[*index], outcomes_[*index], catalog, nodes);
+      end(*index);
+    }
+    const std::lock_guard lock(mutex_);
+    --working_;
+    ended_.notify_all();
+  }
+
+  void run_one(const std::string& id, MoveOutcome& outcome, std::optional<Catalog>& catalog,
+               std::optional<Nodes>& nodes) {
+    try {
+      if (context_.stopped())
+        throw Error(ErrorCode::cancelled, "move " + id + " was not begun: asked to stop");
+      if (!catalog) catalog = Catalog::open(config_.catalog, context_.clock);
+      if (!nodes)
+        nodes.emplace(catalog->nodes(outcome.move.keyspace), context_.clock,
+                      to_backend_options(config_.sqlite));
+      ObserverForView observer(view_);
+      Mover mover(*catalog, *nodes, options_, observer);
+      try {
+        outcome.move = mover.run(id);
+      } catch (...) {
+        outcome.verified = observer.last_report();
+        throw;
+      }
+      outcome.verified = observer.last_report();
+    } catch (const std::exception& exception) {
+      outcome.error = as_error(exception);
+    }
+    try {
+      if (catalog)
+        if (auto stored = catalog->move(id)) outcome.move = *stored;
+    } catch (const Error&) {
+      // What is known of it is older then.
+    }
+    view_.move_ended(outcome.move, outcome.error ? outcome.error->what() : "");
+  }
+
+  const Config& config_;
+  const MoveOptions& options_;
+  Context& context_;
+  ProgressView& view_;
+  std::vector<std::string> ids_;
+  /// Each element belongs to the worker that took it.
+  std::vector<MoveOutcome> outcomes_;
+  /// Of the main thread.
+  std::map<std::string, MoveWish> wishes_;
+  bool stopping_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  // guarded by mutex_
+  std::size_t next_ = 0;
+  std::size_t working_ = 0;
+  std::vector<std::size_t> running_;
+};
+
+}  // namespace
+
+std::vector<MoveOutcome> run_moves(const Config& config, const std::vector<MoveRecord>& moves,
+                                   const MoveOptions& options, Context& context,
+                                   ProgressView& view) {
+  view.begin_moves(moves);
+  return Runner(config, moves, options, context, view).run();
+}
+
+}  // namespace ringshard::cli

@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <chrono>
+#include <ostream>
+#include <ringshard/error.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "migrator/commands/commands.hpp"
+#include "migrator/commands/exit_code.hpp"
+#include "migrator/commands/fleet.hpp"
+#include "migrator/commands/move_runner.hpp"
+#include "migrator/commands/view.hpp"
+
+// Commands on moves that are there already: resume, pause, abort, rollback, finalize.
+
+namespace ringshard::cli {
+namespace {
+
+constexpr auto look_interval = std::chrono::milliseconds(100);
+
+std::string_view name_of(MoveWish wish) {
+  switch (wish) {
+    case MoveWish::none:
+      return "resume";
+    case MoveWish::pause:
+      return "pause";
+    case MoveWish::abort:
+      return "abort";
+    case MoveWish::roll_back:
+      return "rollback";
+    case MoveWish::finalize:
+      return "finalize";
+  }
+  return "resume";
+}
+
+/// True where the wish can still mean something, so that --all leaves the other moves out.
+bool applies_to(MoveWish wish, const MoveRecord& move) {
+  switch (wish) {
+    case MoveWish::none:
+    case MoveWish::pause:
+      return !is_final(move.stage);
+    case MoveWish::abort:
+      return can_abort(move.stage) || move.stage == MoveStage::reverting;
+    case MoveWish::roll_back:
+      return can_roll_back(move.stage) || move.stage == MoveStage::rolling_back;
+    case MoveWish::finalize:
+      return can_roll_back(move.stage) || move.stage == MoveStage::cleaning;
+  }
+  return false;
+}
+
+bool is_granted(MoveWish wish, const MoveRecord& move, Clock& clock) {
+  if (wish == MoveWish::pause) return is_final(move.stage) || !is_being_run(move, clock);
+  return is_final(move.stage);
+}
+
+std::vector<MoveRecord> selected(Fleet& fleet, const MoveSelection& selection, MoveWish wish) {
+  std::vector<MoveRecord> moves;
+  for (const std::string& id : selection.moves)
+    moves.push_back(find_move(fleet.catalog, fleet.keyspace.name, id));
+  if (selection.shard) {
+    const ShardId shard{*selection.shard};
+    static_cast<void>(fleet.topology.node_of(shard));  // an unknown shard is not one at rest
+    auto move = fleet.catalog.unfinished_move_of(fleet.keyspace.name, shard);
+    if (!move)
+      throw Error(ErrorCode::not_found,
+                  "shard " + std::to_string(shard.value) + " is in no unfinished move")
+          .with_shard(shard);
+    moves.push_back(*std::move(move));
+  }
+  if (!selection.moves.empty() || selection.shard) return moves;
+  for (MoveRecord& move : fleet.catalog.moves(fleet.keyspace.name, true))
+    if (applies_to(wish, move)) moves.push_back(std::move(move));
+  return moves;
+}
+
+/// Nothing of a command on several moves is done if one of them can not be meant.
+void require_all(const std::vector<MoveRecord>& moves, MoveWish wish) {
+  for (const MoveRecord& move : moves) {
+    if (applies_to(wish, move)) continue;
+    std::string ways = is_final(move.stage) ? "it is over" : "what can be done: ";
+    if (!is_final(move.stage)) {
+      for (const MoveWish other :
+           {MoveWish::abort, MoveWish::roll_back, MoveWish::finalize, MoveWish::pause})
+        if (applies_to(other, move)) ways += "`ringshard " + std::string(name_of(other)) + "`, ";
+      ways += "`ringshard resume`";
+    }
+    throw Error(ErrorCode::refused, std::string(name_of(wish)) + " is not possible for move " +
+                                        move.id + " of shard " +
+                                        std::to_string(move.shard.value) + " in stage " +
+                                        std::string(to_string(move.stage)) + " (" +
+                                        std::string(invariant(move.stage)) + "); " + ways)
+        .with_shard(move.shard);
+  }
+}
+
+/// Waits for the migrators that run some of the moves. Those that they did not get to are in the
+/// outcome with an error; those that nobody runs any more are returned, to be run here.
+std::vector<MoveRecord> wait_for_others(Fleet& fleet, const WishOptions& options,
+                                        std::vector<MoveRecord> moves, Context& context,
+                                        ProgressView& view, std::vector<MoveOutcome>& outcomes) {
+  const Deadline deadline = Deadline::after(context.clock, options.wait);
+  std::vector<MoveRecord> ours;
+  for (MoveRecord& move : moves) {
+    bool told = false;
+    while (true) {
+      move = *fleet.catalog.move(move.id);
+      if (is_granted(options.wish, move, context.clock)) {
+        outcomes.push_back({move, std::nullopt, {}});
+        break;
+      }
+      if (!is_being_run(move, context.clock)) {
+        ours.push_back(move);
+        break;
+      }
+      if (!std::exchange(told, true))
+        view.say("move " + move.id + " is being run by " + move.lease_holder +
+                 ", which will obey; waiting for it up to " + duration_text(options.wait.count()));
+      if (deadline.passed(context.clock) || context.stopped()) {
+        outcomes.push_back({move,
+                            Error(ErrorCode::timeout, "the wish is stored and " + move.lease_holder +
+                                                          " will obey, but has not yet"),
+                            {}});
+        break;
+      }
+      context.clock.sleep_for(look_interval);
+    }
+  }
+  return ours;
+}
+
+/// A cutover that was decided before the wish came is carried out.
+void require_granted(MoveWish wish, MoveOutcome& outcome) {
+  if (outcome.error || is_final(outcome.move.stage)) return;
+  outcome.error = Error(ErrorCode::refused,
+                        std::string(name_of(wish)) + " came too late: " +
+                            std::string(invariant(outcome.move.stage)) +
+                            (can_roll_back(outcome.move.stage) ? "; `ringshard rollback` goes back"
+                                                               : ""));
+}
+
+void print(const MovesReport& report, const CommonOptions& options, Context& context) {
+  if (options.json)
+    print_json(context.out, to_json(report));
+  else
+    print_text(context.out, report);
+}
+
+}  // namespace
+
+int run(const ResumeOptions& options, Context& context) {
+  Fleet fleet = open_fleet(options.common, context.clock);
+  const std::vector<MoveRecord> moves = selected(fleet, options.selection, MoveWish::none);
+  require_all(moves, MoveWish::none);
+  MoveOptions move = move_options(fleet.config);
+  move.repair = move.repair || options.repair;
+
+  MovesReport report{.command = "resume"};
+  const TimePoint began = context.clock.now();
+  for (const MoveRecord& one : moves)
+    if (one.wish != MoveWish::none) fleet.catalog.wish(one.id, MoveWish::none);
+  {
+    ProgressView view(context.err, context.clock, progress_style(options.common, context));
+    report.outcomes = run_moves(fleet.config, moves, move, context, view);
+  }
+  report.elapsed_ms = std::chrono::duration_cast<Duration>(context.clock.now() - began).count();
+  if (moves.empty()) report.notes.push_back("no move is unfinished");
+  print(report, options.common, context);
+  return report.exit_code();
+}
+
+int run(const WishOptions& options, Context& context) {
+  Fleet fleet = open_fleet(options.common, context.clock);
+  const std::vector<MoveRecord> moves = selected(fleet, options.selection, options.wish);
+  require_all(moves, options.wish);
+
+  MovesReport report{.command = std::string(name_of(options.wish))};
+  const TimePoint began = context.clock.now();
+  for (const MoveRecord& move : moves) fleet.catalog.wish(move.id, options.wish);
+  {
+    ProgressView view(context.err, context.clock, progress_style(options.common, context));
+    const std::vector<MoveRecord> ours =
+        wait_for_others(fleet, options, moves, context, view, report.outcomes);
+    for (MoveOutcome& outcome :
+         run_moves(fleet.config, ours, move_options(fleet.config), context, view)) {
+      require_granted(options.wish, outcome);
+      report.outcomes.push_back(std::move(outcome));
+    }
+  }
+  report.elapsed_ms = std::chrono::duration_cast<Duration>(context.clock.now() - began).count();
+  if (moves.empty())
+    report.notes.push_back("no unfinished move is in a stage where " + report.command +
+                           " is possible");
+  print(report, options.common, context);
+  return report.exit_code();
+}
+
+}  // namespace ringshard::cli

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <nlohmann/json.hpp>
+#include <ringshard/error.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringshard::cli {
+
+/// Keys keep the order in which they were put in.
+using Json = nlohmann::ordered_json;
+
+// Figures as text for people.
+std::string count_text(std::int64_t number, std::string_view singular, std::string_view plural);
+std::string percent_text(double share);     ///< 0.2515 → "25.2%"
+std::string decimal_text(double number);    ///< three digits after the point
+std::string bytes_text(std::int64_t bytes);  ///< "1.5 MiB"
+std::string duration_text(std::int64_t ms);  ///< "1d 2h", "3m 5s", "250ms"
+std::string time_text(std::int64_t unix_ms);  ///< "2024-05-01T12:00:00Z"
+std::string microseconds_text(std::int64_t us);  ///< "12.3 ms"
+
+/// Columns with two spaces between them, each as wide as its widest cell.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> header);
+  /// These columns are aligned to the right.
+  TextTable& numbers(std::vector<std::size_t> columns);
+  void add(std::vector<std::string> row);
+  void print(std::ostream& out) const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+  std::vector<bool> right_;
+};
+
+/// {"code", "message", "retryable", "outcome_unknown", "shard", "sqlstate"}; passwords hidden.
+Json to_json(const Error& error);
+
+/// Two spaces of indentation and a line's end. Text that is not UTF-8 is shown with replacement characters.
+void print_json(std::ostream& out, const Json& json);
+
+}  // namespace ringshard::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <ringshard/value.hpp>
+#include <string_view>
+
+#include "core/home.hpp"
+
+namespace ringshard {
+
+/// How the home record lies in the table ringshard_home: the same columns in every database.
+inline constexpr std::string_view home_record_columns =
+    "format, keyspace, shard, role, leg, peer, move_id, mover";
+
+inline constexpr std::size_t home_record_width = 8;
+
+/// Raised when the meaning of the stored record changes.
+inline constexpr std::int64_t home_record_format = 1;
+
+/// A row of home_record_columns. Error{refused} if a newer version of ringshard wrote it, Error{corrupt} if it is not
+/// what a record must be.
+HomeRecord decode_home_record(RowView row);
+
+/// Throws Error{corrupt} if the record found at `home` is the one of another home.
+void require_same_home(const HomeName& home, const HomeRecord& record);
+
+}  // namespace ringshard

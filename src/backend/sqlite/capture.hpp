@@ -1,0 +1,14 @@
+#pragma once
+
+#include "backend/session.hpp"
+#include "core/schema.hpp"
+
+namespace ringshard::sqlite {
+
+// See Dialect: the triggers and tables of a home that is being moved.
+
+void install_capture(Session& session, const HomeSchema& schema);
+void remove_capture(Session& session);
+bool has_capture(Session& session);
+
+}  // namespace ringshard::sqlite

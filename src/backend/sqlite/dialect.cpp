@@ -1,0 +1,125 @@
+#include "backend/sqlite/dialect.hpp"
+
+#include <ringshard/error.hpp>
+
+#include "backend/sqlite/capture.hpp"
+#include "backend/sqlite/schema_reader.hpp"
+#include "backend/sqlite/session.hpp"
+#include "core/row_hash.hpp"
+
+namespace ringshard::sqlite {
+
+namespace {
+
+class DigestSink final : public ResultSink {
+ public:
+  bool row(RowView row) override {
+    const core::Hash128 hash = core::hash_row(row, scratch_);
+    digest_.add(hash.low, hash.high);
+    return true;
+  }
+  const Digest& digest() const noexcept { return digest_; }
+
+ private:
+  std::string scratch_;
+  Digest digest_;
+};
+
+std::string bound(const Table& table, std::string_view comparison, std::size_t first) {
+  return "(" + quoted_list(table.key) + ") " + std::string(comparison) + " (" +
+         placeholders(table.key.size(), first) + ")";
+}
+
+bool has_counters(Session& session) {
+  return session.integer(
+             "SELECT count(*) FROM main.sqlite_schema WHERE name = 'sqlite_sequence'") > 0;
+}
+
+}  // namespace
+
+const Quirks& SqliteDialect::quirks() const noexcept {
+  static constexpr Quirks quirks{.concurrent_writers = false, .typed_columns = false};
+  return quirks;
+}
+
+std::shared_ptr<const HomeSchema> SqliteDialect::schema(Session& session) const {
+  auto* own = dynamic_cast<SqliteSession*>(&session);
+  const std::int64_t version = session.integer("PRAGMA main.schema_version");
+  if (own != nullptr) {
+    if (auto kept = own->kept_schema(version)) return kept;
+  }
+  auto schema = std::make_shared<const HomeSchema>(read_schema(session));
+  if (own != nullptr) own->keep_schema(version, schema);
+  return schema;
+}
+
+std::vector<Obstacle> SqliteDialect::obstacles(Session& session, const HomeSchema& schema) const {
+  return find_obstacles(session, schema);
+}
+
+void SqliteDialect::install_capture(Session& session, const HomeSchema& schema) const {
+  sqlite::install_capture(session, schema);
+}
+
+void SqliteDialect::remove_capture(Session& session) const { sqlite::remove_capture(session); }
+
+bool SqliteDialect::has_capture(Session& session) const { return sqlite::has_capture(session); }
+
+std::int64_t SqliteDialect::log_head(Session& session) const {
+  return session.integer("SELECT seq FROM main.sqlite_sequence WHERE name = 'ringshard_change_log'");
+}
+
+void SqliteDialect::put_evicting(Session& session, const Table& table, RowView row) const {
+  // SQLite knows best which rows are in the way: partial indexes and collations are heeded too.
+  session.execute("INSERT OR REPLACE INTO main." + quoted(table.name) + " (" +
+                      quoted_list(table.columns) + ") VALUES (" +
+                      placeholders(table.columns.size()) + ")",
+                  row);
+}
+
+Digest SqliteDialect::digest(Session& session, const Table& table, const KeyRange& range) const {
+  std::string sql = "SELECT " + quoted_list(table.columns) + " FROM main." + quoted(table.name);
+  std::vector<ValueView> parameters;
+  if (range.after) sql += " WHERE " + bound(table, ">", 1);
+  if (range.through)
+    sql += (range.after ? " AND " : " WHERE ") +
+           bound(table, "<=", range.after ? table.key.size() + 1 : 1);
+  for (const std::optional<Row>* key : {&range.after, &range.through}) {
+    if (!*key) continue;
+    for (const Value& value : **key) parameters.push_back(view(value));
+  }
+  DigestSink sink;
+  session.query(sql, parameters, sink);
+  return sink.digest();
+}
+
+std::vector<Counter> SqliteDialect::counters(Session& session) const {
+  std::vector<Counter> counters;
+  if (!has_counters(session)) return counters;
+  session.for_each("SELECT name, CAST(seq AS INTEGER) FROM main.sqlite_sequence ORDER BY name", {},
+                   [&counters](RowView row) {
+                     const auto* name = std::get_if<std::string_view>(&row[0]);
+                     const auto* last = std::get_if<std::int64_t>(&row[1]);
+                     if (name != nullptr && last != nullptr && !is_reserved(*name))
+                       counters.push_back({std::string(*name), *last});
+                     return true;
+                   });
+  return counters;
+}
+
+void SqliteDialect::raise_counters(Session& session, const std::vector<Counter>& counters) const {
+  if (counters.empty()) return;
+  if (!has_counters(session))
+    throw Error(ErrorCode::schema, "table " + counters.front().name +
+                                       " has no AUTOINCREMENT here, as it has in the other home");
+  for (const Counter& counter : counters) {
+    const ValueView name = std::string_view(counter.name);
+    const bool known =
+        session.integer("SELECT count(*) FROM main.sqlite_sequence WHERE name = $1", {name}) > 0;
+    session.execute(known ? "UPDATE main.sqlite_sequence SET seq = $2 WHERE name = $1 AND seq < $2"
+                          : "INSERT INTO main.sqlite_sequence (name, seq) VALUES ($1, $2)",
+                    {name, counter.last});
+  }
+}
+
+}  // namespace ringshard::sqlite

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backend/backend.hpp"
+#include "backend/session.hpp"
+#include "core/schema.hpp"
+
+namespace ringshard::sqlite {
+
+/// A unique index, as its columns and their collations in the index.
+struct UniqueIndex {
+  struct Column {
+    std::string name;  ///< empty: an expression
+    std::string collation;
+  };
+  std::string name;
+  bool is_primary_key = false;
+  std::vector<Column> columns;
+};
+
+/// All of them, the primary key's too unless it is the rowid.
+std::vector<UniqueIndex> unique_indexes(Session& session, std::string_view table);
+
+/// The application's tables, views, indexes and triggers in the file of the session.
+HomeSchema read_schema(Session& session);
+
+/// See Dialect::obstacles().
+std::vector<Obstacle> find_obstacles(Session& session, const HomeSchema& schema);
+
+/// Belongs to ringshard or to SQLite: begins with ringshard_ or sqlite_, in any case.
+bool is_reserved(std::string_view name) noexcept;
+
+}  // namespace ringshard::sqlite

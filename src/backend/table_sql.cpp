@@ -1,0 +1,97 @@
+#include "backend/table_sql.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "backend/session.hpp"
+#include "core/row_hash.hpp"
+
+namespace ringshard {
+
+namespace {
+
+// k0, k1, …: the columns that hold a key in ringshard's own tables.
+std::string key_columns(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += (i > 0 ? ", k" : "k") + std::to_string(i);
+  return text;
+}
+
+std::string key_equals(const Table& table) {
+  std::string text;
+  for (std::size_t i = 0; i < table.key.size(); ++i)
+    text += (i > 0 ? " AND " : "") + quoted(table.key[i]) + " = $" + std::to_string(i + 1);
+  return text;
+}
+
+// "k" > $1, or ("a", "b") > ($1, $2)
+std::string key_compares(const Table& table, std::string_view comparison, std::size_t first) {
+  const bool one = table.key.size() == 1;
+  return (one ? "" : "(") + quoted_list(table.key) + (one ? " " : ") ") + std::string(comparison) +
+         (one ? " " : " (") + placeholders(table.key.size(), first) + (one ? "" : ")");
+}
+
+std::string set_to_excluded(const Table& table) {
+  std::string text;
+  for (const std::string& column : table.columns)
+    text += (text.empty() ? "" : ", ") + quoted(column) + " = excluded." + quoted(column);
+  return text;
+}
+
+std::string read_statement(const Table& table, bool after, bool through) {
+  std::string text = "SELECT " + quoted_list(table.columns) + " FROM " + quoted(table.name);
+  std::size_t next = 1;
+  if (after) {
+    text += " WHERE " + key_compares(table, ">", next);
+    next += table.key.size();
+  }
+  if (through) {
+    text += (after ? " AND " : " WHERE ") + key_compares(table, "<=", next);
+    next += table.key.size();
+  }
+  return text + " ORDER BY " + quoted_list(table.key) + " LIMIT " + placeholders(1, next);
+}
+
+}  // namespace
+
+std::string applied_table_name(std::string_view table) {
+  return "ringshard_applied_" + core::hex16(core::hash_text(table));
+}
+
+HomeStore::TableSql::TableSql(const Table& described) : table(described) {
+  const std::string name = quoted(table.name);
+  const std::string columns = quoted_list(table.columns);
+  const std::string insert = "INSERT INTO " + name + " (" + columns + ") VALUES (" +
+                             placeholders(table.columns.size()) + ")";
+  const std::size_t width = table.key.size();
+
+  select_row = "SELECT " + columns + " FROM " + name + " WHERE " + key_equals(table);
+  insert_missing = insert + " ON CONFLICT DO NOTHING";
+  upsert = insert + " ON CONFLICT (" + quoted_list(table.key) + ") DO UPDATE SET " +
+           set_to_excluded(table);
+  erase = "DELETE FROM " + name + " WHERE " + key_equals(table);
+  count = "SELECT count(*) FROM " + name;
+  for (std::size_t i = 0; i < 4; ++i) read[i] = read_statement(table, (i & 1U) != 0, (i & 2U) != 0);
+
+  // A change that has been noted already is noted, and applied, again (>=, not >): the migrator's second application mends a
+  // deletion that a router applied while a backfill insert of the same row was about to be committed.
+  const std::string applied = quoted(applied_table_name(table.name));
+  note_applied = "INSERT INTO " + applied + " (" + key_columns(width) + ", leg, seq) VALUES (" +
+                 placeholders(width + 2) + ") ON CONFLICT (" + key_columns(width) +
+                 ") DO UPDATE SET leg = excluded.leg, seq = excluded.seq WHERE excluded.leg > " +
+                 applied + ".leg OR (excluded.leg = " + applied + ".leg AND excluded.seq >= " +
+                 applied + ".seq)";
+  applied_after = "SELECT seq, leg, " + key_columns(width) + " FROM " + applied +
+                  " WHERE leg = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+
+  log_has = "SELECT 1 FROM ringshard_change_log WHERE table_name = $1";
+  for (std::size_t i = 0; i < width; ++i) {
+    log_has += " AND k" + std::to_string(i) + " = $" + std::to_string(i + 2);
+    if (i < table.key_collations.size() && !table.key_collations[i].empty())
+      log_has += " COLLATE " + quoted(table.key_collations[i]);
+  }
+  log_has += " LIMIT 1";
+}
+
+}  // namespace ringshard
