@@ -105,6 +105,7 @@ class Parser {
   }
 
   Command run(std::span<const std::string> arguments) {
+    if (const auto unknown = unknown_command(arguments)) return usage(*unknown, arguments);
     // CLI11 takes them from the end.
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     try {
@@ -126,6 +127,16 @@ class Parser {
   }
 
  private:
+  /// CLI11 says only that a command is missing.
+  std::optional<std::string> unknown_command(std::span<const std::string> arguments) const {
+    if (arguments.empty() || arguments.front().starts_with('-')) return std::nullopt;
+    std::vector<std::string> names;
+    for (const auto& [command, result] : commands_) names.push_back(command->get_name());
+    if (std::ranges::find(names, arguments.front()) != names.end()) return std::nullopt;
+    return "there is no command " + quoted_text(arguments.front()) +
+           config::suggestion(arguments.front(), names);
+  }
+
   std::string help() const {
     for (const auto& [command, result] : commands_)
       if (command->parsed()) return command->help();
@@ -173,11 +184,11 @@ class Parser {
   }
 
   void add_route() {
-    CLI::App& command = add("route", "Where a key lives", "ringshard route 4711 --explain",
-                            parsed_.route);
+    CLI::App& command =
+        add("route", "Where a key lives", "ringshard route 4711 --explain", parsed_.route);
     command
         .add_option("key", parsed_.route.key,
-                    "The key: a number (a negative one after --), text, a UUID, hexadecimal "
+                    "The key: a number, text, a UUID, hexadecimal "
                     "bytes; parts of a composite with commas between them")
         ->type_name("KEY")
         ->required();
@@ -225,8 +236,9 @@ class Parser {
 
   void add_plan() {
     CLI::App& command =
-        add("plan", "Compare the configured nodes with the catalog and print the moves; changes "
-                    "nothing",
+        add("plan",
+            "Compare the configured nodes with the catalog and print the moves; changes "
+            "nothing",
             "ringshard plan --out plan.json", parsed_.plan);
     add_planning(command, parsed_.plan.planning);
     command.add_option("--out", parsed_.plan.out, "Write the plan to a file for `apply --plan`")
@@ -235,8 +247,8 @@ class Parser {
 
   void add_apply() {
     ApplyOptions& options = parsed_.apply;
-    CLI::App& command = add("apply", "Run a plan: move the shards", "ringshard apply --plan plan.json",
-                            options);
+    CLI::App& command =
+        add("apply", "Run a plan: move the shards", "ringshard apply --plan plan.json", options);
     auto* plan = command.add_option("--plan", options.plan,
                                     "Run exactly this plan; without it, plan now and run that");
     plan->type_name("FILE");
@@ -263,15 +275,15 @@ class Parser {
                             "ringshard verify --sample 10%", options);
     auto* shard = add_parsed(command, "--shard", options.shard, "Only this shard", shard_of_text);
     shard->type_name("SHARD");
-    auto* sample = add_parsed(
-        command, "--sample", options.sample, "Only a random part of the shards, such as 10%",
-        [](const std::string& text) {
-          const double share = parse_share(text);
-          if (share <= 0 || share > 1)
-            throw Error(ErrorCode::invalid_argument,
-                        quoted_text(text) + " is not more than 0% and at most 100%");
-          return share;
-        });
+    auto* sample =
+        add_parsed(command, "--sample", options.sample,
+                   "Only a random part of the shards, such as 10%", [](const std::string& text) {
+                     const double share = parse_share(text);
+                     if (share <= 0 || share > 1)
+                       throw Error(ErrorCode::invalid_argument,
+                                   quoted_text(text) + " is not more than 0% and at most 100%");
+                     return share;
+                   });
     sample->type_name("PART")->excludes(shard);
     command.add_option("--move", options.move, "Only the shard of this move")
         ->type_name("MOVE")
@@ -287,8 +299,8 @@ class Parser {
 
   void add_selection(CLI::App& command, MoveSelection& selection) {
     auto* moves = command.add_option("moves", selection.moves, "Ids of moves")->type_name("MOVE");
-    auto* shard = add_parsed(command, "--shard", selection.shard, "The unfinished move of this shard",
-                             shard_of_text);
+    auto* shard = add_parsed(command, "--shard", selection.shard,
+                             "The unfinished move of this shard", shard_of_text);
     shard->type_name("SHARD")->excludes(moves);
     command.add_flag("--all", selection.all, "All unfinished moves for which it is possible")
         ->excludes(moves)

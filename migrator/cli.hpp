@@ -111,7 +111,8 @@ struct WishOptions {
 struct DoctorOptions {
   CommonOptions common;
   bool mend = false;
-  std::optional<std::string> reference_from;  ///< node whose reference home the others are made equal to
+  std::optional<std::string>
+      reference_from;  ///< node whose reference home the others are made equal to
 };
 
 struct EventsOptions {
@@ -130,10 +131,9 @@ struct UsageError {
   bool json = false;  ///< --json was among the arguments
 };
 
-using Command =
-    std::variant<HelpRequest, UsageError, InitOptions, ImportOptions, RouteOptions, RingOptions,
-                 PlanOptions, ApplyOptions, StatusOptions, VerifyOptions, ResumeOptions,
-                 WishOptions, DoctorOptions, EventsOptions>;
+using Command = std::variant<HelpRequest, UsageError, InitOptions, ImportOptions, RouteOptions,
+                             RingOptions, PlanOptions, ApplyOptions, StatusOptions, VerifyOptions,
+                             ResumeOptions, WishOptions, DoctorOptions, EventsOptions>;
 
 /// Reads the arguments after the program's name. Never throws for anything that they hold.
 ///

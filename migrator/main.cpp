@@ -18,12 +18,12 @@
 
 namespace {
 
-std::atomic<bool> stop{false};
+ringshard::cli::StopSignal stop;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void ask_to_stop(int signal_number) {
   // A second signal does not wait: whatever is cut off, `resume` goes on with it.
-  if (stop.exchange(true)) ::_exit(128 + signal_number);
+  if (!stop.heeded.load() || stop.requested.exchange(true)) ::_exit(128 + signal_number);
 }
 
 void direct_signals() {

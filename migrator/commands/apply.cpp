@@ -44,8 +44,8 @@ void require_current(Fleet& fleet, const Plan& plan) {
                     "\nrun `ringshard plan` again");
 }
 
-/// The plan's nodes with the DSNs that the file does not hold. The configuration must still be the one that it was
-/// made with.
+/// The plan's nodes with the DSNs that the file does not hold. The configuration must still be the
+/// one that it was made with.
 std::vector<NodeInfo> nodes_of(const Fleet& fleet, const Plan& plan,
                                const std::vector<MoveRecord>& unfinished) {
   std::vector<std::string> changes;
@@ -55,9 +55,8 @@ std::vector<NodeInfo> nodes_of(const Fleet& fleet, const Plan& plan,
   std::vector<NodeInfo> planned = plan.nodes;
   for (NodeInfo& node : planned) node.dsn = redact(node.dsn);
   if (shown != planned)
-    throw Error(ErrorCode::stale_plan,
-                "the nodes of the configuration are not those that plan " + plan.id +
-                    " was made with: run `ringshard plan` again");
+    throw Error(ErrorCode::stale_plan, "the nodes of the configuration are not those that plan " +
+                                           plan.id + " was made with: run `ringshard plan` again");
   return wanted;
 }
 
@@ -71,8 +70,8 @@ bool confirmed(const ApplyOptions& options, const Plan& plan, Context& context) 
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
-/// A node that moves go to has to be there before they are stored: what can not be made is found out
-/// while nothing has changed.
+/// A node that moves go to has to be there before they are stored: what can not be made is found
+/// out while nothing has changed.
 void prepare_targets(Fleet& fleet, const Plan& plan, const std::vector<NodeInfo>& nodes,
                      Context& context, ProgressView& view) {
   for (const NodeInfo& node : nodes) {
@@ -82,8 +81,8 @@ void prepare_targets(Fleet& fleet, const Plan& plan, const std::vector<NodeInfo>
     const bool joins = node.state != NodeState::removed &&
                        (!known || fleet.topology.node(*known).state == NodeState::removed);
     if (!is_target && !joins) continue;
-    add_node_homes(fleet.catalog, fleet.keyspace.name, node, to_backend_options(fleet.config.sqlite),
-                   context.clock, view);
+    add_node_homes(fleet.catalog, fleet.keyspace.name, node,
+                   to_backend_options(fleet.config.sqlite), context.clock, view);
   }
 }
 
@@ -117,8 +116,7 @@ MovesReport run_plan(Fleet& fleet, const Plan& plan, const MoveOptions& options,
   else
     fleet.catalog.start_plan(plan.keyspace, plan.id, plan.version, nodes, moves);
   report.outcomes = run_moves(fleet.config, moves, options, context, view);
-  report.elapsed_ms =
-      std::chrono::duration_cast<Duration>(context.clock.now() - began).count();
+  report.elapsed_ms = std::chrono::duration_cast<Duration>(context.clock.now() - began).count();
   report.notes = plan.changes;
   return report;
 }
@@ -127,13 +125,12 @@ MovesReport run_plan(Fleet& fleet, const Plan& plan, const MoveOptions& options,
 
 int run(const ApplyOptions& options, Context& context) {
   Fleet fleet = open_fleet(options.common, context.clock);
-  const Plan plan = options.plan ? read_plan(*options.plan)
-                                 : make_plan(fleet, options.planning, context.clock);
+  const Plan plan =
+      options.plan ? read_plan(*options.plan) : make_plan(fleet, options.planning, context.clock);
   require_current(fleet, plan);
   if (!options.common.json && !options.common.quiet) print_text(context.out, plan, std::nullopt);
   context.out.flush();
-  if (!confirmed(options, plan, context))
-    throw Error(ErrorCode::cancelled, "nothing was done");
+  if (!confirmed(options, plan, context)) throw Error(ErrorCode::cancelled, "nothing was done");
 
   MoveOptions move = move_options(fleet.config);
   if (options.observe_for) move.observe_for = *options.observe_for;

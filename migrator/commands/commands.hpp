@@ -24,8 +24,9 @@ int run(const WishOptions& options, Context& context);
 int run(const DoctorOptions& options, Context& context);
 int run(const EventsOptions& options, Context& context);
 
-/// The whole program but for signals: parses the arguments after the program's name, runs the command,
-/// and prints an error: to context.err as text or, with --json, to context.out as {"error": {…}}.
+/// The whole program but for signals: parses the arguments after the program's name, runs the
+/// command, and prints an error: to context.err as text or, with --json, to context.out as
+/// {"error": {…}}.
 ///
 ///     Context context{std::cout, std::cerr, system_clock()};
 ///     return run_program({{"status", "--json"}}, context);

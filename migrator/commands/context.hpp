@@ -8,6 +8,13 @@
 
 namespace ringshard::cli {
 
+/// SIGINT and SIGTERM. Whoever can stop between two steps says so (HeedStop) and looks; while
+/// nobody does, such a signal ends the process at once, which every command survives.
+struct StopSignal {
+  std::atomic<bool> requested{false};
+  std::atomic<bool> heeded{false};
+};
+
 /// The world outside of a command: where it writes, what time it is, and whether it was asked to
 /// stop. A test makes its own.
 struct Context {
@@ -20,10 +27,25 @@ struct Context {
   std::size_t columns = 100;  ///< of the terminal
   /// Where a person answers a question; nullptr: nobody is asked.
   std::istream* answers = nullptr;
-  /// Set by SIGINT and SIGTERM: stop between two steps. nullptr: never.
-  const std::atomic<bool>* stop = nullptr;
+  StopSignal* stop = nullptr;  ///< nullptr: nobody asks to stop
 
-  bool stopped() const noexcept { return stop != nullptr && stop->load(); }
+  bool stopped() const noexcept { return stop != nullptr && stop->requested.load(); }
+};
+
+/// As long as it lives, a signal to stop is something that its owner looks at.
+class HeedStop {
+ public:
+  explicit HeedStop(Context& context) : stop_(context.stop) {
+    if (stop_ != nullptr) stop_->heeded = true;
+  }
+  ~HeedStop() {
+    if (stop_ != nullptr) stop_->heeded = false;
+  }
+  HeedStop(const HeedStop&) = delete;
+  HeedStop& operator=(const HeedStop&) = delete;
+
+ private:
+  StopSignal* stop_;
 };
 
 }  // namespace ringshard::cli

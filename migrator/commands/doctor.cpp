@@ -14,7 +14,8 @@
 namespace ringshard::cli {
 namespace {
 
-/// What is mended can bring the next thing to light: an owner that was promoted still has its capture.
+/// What is mended can bring the next thing to light: an owner that was promoted still has its
+/// capture.
 constexpr int rounds_max = 5;
 
 /// Mends what can be mended; true if something was.

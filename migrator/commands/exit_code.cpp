@@ -39,6 +39,8 @@ int exit_code_of(const Error& error) noexcept {
   }
 }
 
-int worse_of(int left, int right) noexcept { return badness(left) >= badness(right) ? left : right; }
+int worse_of(int left, int right) noexcept {
+  return badness(left) >= badness(right) ? left : right;
+}
 
 }  // namespace ringshard::cli

@@ -21,9 +21,8 @@ void require_same_keyspace(const KeyspaceConfig& config, const KeyspaceDefinitio
   compare("hash", config.hash, std::string(ringshard::to_string(stored.hash)));
   compare("shards", std::to_string(config.shards), std::to_string(stored.shard_count));
   if (!text.empty())
-    throw Error(ErrorCode::refused,
-                "the configuration and the catalog disagree about keyspace '" + stored.name +
-                    "', and this can never be changed:" + text);
+    throw Error(ErrorCode::refused, "the configuration and the catalog disagree about keyspace '" +
+                                        stored.name + "', and this can never be changed:" + text);
 }
 
 }  // namespace
@@ -93,9 +92,8 @@ bool is_being_run(const MoveRecord& move, Clock& clock) {
 std::optional<HomeRecord> record_at(Backend& backend, const HomeName& home) {
   std::optional<HomeRecord> found;
   if (!backend.home_exists(home)) return found;
-  read_home(backend, home, [&](HomeStore&, const std::optional<HomeRecord>& record) {
-    found = record;
-  });
+  read_home(backend, home,
+            [&](HomeStore&, const std::optional<HomeRecord>& record) { found = record; });
   return found;
 }
 

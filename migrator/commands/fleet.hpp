@@ -16,8 +16,8 @@
 
 namespace ringshard::cli {
 
-/// What a command on a fleet works with: configuration, catalog, and the databases of the nodes that
-/// the catalog knows. For one thread at a time.
+/// What a command on a fleet works with: configuration, catalog, and the databases of the nodes
+/// that the catalog knows. For one thread at a time.
 struct Fleet {
   Config config;
   Catalog catalog;
@@ -36,13 +36,15 @@ struct Fleet {
 Config read_config(const CommonOptions& options);
 
 /// Opens what the configuration names. Error{not_found} if there is no catalog or keyspace yet,
-/// Error{refused} if the configuration describes another keyspace than the catalog, or the keyspace is not ready.
+/// Error{refused} if the configuration describes another keyspace than the catalog, or the keyspace
+/// is not ready.
 Fleet open_fleet(const CommonOptions& options, Clock& clock);
 Fleet open_fleet(Config config, Clock& clock);
 
 MoveOptions move_options(const Config& config);
 
-/// The move of this id, or the one whose id begins so. Error{not_found}; Error{invalid_argument} if several do.
+/// The move of this id, or the one whose id begins so. Error{not_found}; Error{invalid_argument} if
+/// several do.
 MoveRecord find_move(Catalog& catalog, std::string_view keyspace, const std::string& id);
 
 /// Somebody runs the move at this moment, as far as this clock knows.

@@ -39,8 +39,8 @@ class Runner {
 
   std::vector<MoveOutcome> run() {
     std::vector<std::thread> workers;
-    working_ = std::clamp<std::size_t>(config_.move.concurrency, 1, std::max<std::size_t>(
-                                                                        outcomes_.size(), 1));
+    working_ = std::clamp<std::size_t>(config_.move.concurrency, 1,
+                                       std::max<std::size_t>(outcomes_.size(), 1));
     for (std::size_t i = working_; i > 0; --i) workers.emplace_back([this] { work(); });
     wait();
     for (std::thread& worker : workers) worker.join();
@@ -186,6 +186,7 @@ class Runner {
 std::vector<MoveOutcome> run_moves(const Config& config, const std::vector<MoveRecord>& moves,
                                    const MoveOptions& options, Context& context,
                                    ProgressView& view) {
+  const HeedStop heed(context);
   view.begin_moves(moves);
   return Runner(config, moves, options, context, view).run();
 }

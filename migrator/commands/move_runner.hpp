@@ -11,8 +11,8 @@
 
 namespace ringshard::cli {
 
-/// Runs moves, `config.move.concurrency` at a time, each worker with connections of its own. One that
-/// fails does not stop the others. The outcomes have the order of `moves`.
+/// Runs moves, `config.move.concurrency` at a time, each worker with connections of its own. One
+/// that fails does not stop the others. The outcomes have the order of `moves`.
 ///
 /// Asked to stop (Context::stop), moves that are being run stop between two steps, those that were
 /// not begun are left as they are; both end with Error{cancelled}.

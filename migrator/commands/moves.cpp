@@ -89,9 +89,8 @@ void require_all(const std::vector<MoveRecord>& moves, MoveWish wish) {
       ways += "`ringshard resume`";
     }
     throw Error(ErrorCode::refused, std::string(name_of(wish)) + " is not possible for move " +
-                                        move.id + " of shard " +
-                                        std::to_string(move.shard.value) + " in stage " +
-                                        std::string(to_string(move.stage)) + " (" +
+                                        move.id + " of shard " + std::to_string(move.shard.value) +
+                                        " in stage " + std::string(to_string(move.stage)) + " (" +
                                         std::string(invariant(move.stage)) + "); " + ways)
         .with_shard(move.shard);
   }
@@ -120,10 +119,11 @@ std::vector<MoveRecord> wait_for_others(Fleet& fleet, const WishOptions& options
         view.say("move " + move.id + " is being run by " + move.lease_holder +
                  ", which will obey; waiting for it up to " + duration_text(options.wait.count()));
       if (deadline.passed(context.clock) || context.stopped()) {
-        outcomes.push_back({move,
-                            Error(ErrorCode::timeout, "the wish is stored and " + move.lease_holder +
-                                                          " will obey, but has not yet"),
-                            {}});
+        outcomes.push_back(
+            {move,
+             Error(ErrorCode::timeout,
+                   "the wish is stored and " + move.lease_holder + " will obey, but has not yet"),
+             {}});
         break;
       }
       context.clock.sleep_for(look_interval);
@@ -135,11 +135,10 @@ std::vector<MoveRecord> wait_for_others(Fleet& fleet, const WishOptions& options
 /// A cutover that was decided before the wish came is carried out.
 void require_granted(MoveWish wish, MoveOutcome& outcome) {
   if (outcome.error || is_final(outcome.move.stage)) return;
-  outcome.error = Error(ErrorCode::refused,
-                        std::string(name_of(wish)) + " came too late: " +
-                            std::string(invariant(outcome.move.stage)) +
-                            (can_roll_back(outcome.move.stage) ? "; `ringshard rollback` goes back"
-                                                               : ""));
+  outcome.error = Error(
+      ErrorCode::refused,
+      std::string(name_of(wish)) + " came too late: " + std::string(invariant(outcome.move.stage)) +
+          (can_roll_back(outcome.move.stage) ? "; `ringshard rollback` goes back" : ""));
 }
 
 void print(const MovesReport& report, const CommonOptions& options, Context& context) {

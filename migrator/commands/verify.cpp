@@ -29,8 +29,9 @@ bool has_two_homes(MoveStage stage) {
          stage == MoveStage::observing || stage == MoveStage::rolling_back;
 }
 
-/// `count` of all shards, each set of them as likely, in ascending order. Not std::sample or std::shuffle, whose
-/// choice differs between standard libraries: a seed has to mean the same everywhere.
+/// `count` of all shards, each set of them as likely, in ascending order. Not std::sample or
+/// std::shuffle, whose choice differs between standard libraries: a seed has to mean the same
+/// everywhere.
 std::vector<ShardId> sample_of(std::uint32_t shard_count, std::size_t count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::uint32_t> shards(shard_count);
@@ -86,8 +87,8 @@ class FleetVerifier {
         static_cast<std::size_t>(std::llround(*options_.sample * total)), 1, total);
     std::random_device device;
     report_.seed = options_.seed ? *options_.seed : device();
-    report_.scope = "a sample of " + std::to_string(count) + " of " +
-                    count_text(total, "shard", "shards");
+    report_.scope =
+        "a sample of " + std::to_string(count) + " of " + count_text(total, "shard", "shards");
     return sample_of(total, count, *report_.seed);
   }
 
@@ -115,8 +116,8 @@ class FleetVerifier {
     }
   }
 
-  /// The node that owns a shard, as its home record says. One that is found only behind another home's peer, with
-  /// no move to explain it, is a placement that fell behind.
+  /// The node that owns a shard, as its home record says. One that is found only behind another
+  /// home's peer, with no move to explain it, is a placement that fell behind.
   std::optional<std::string> find_owner(ShardId shard) {
     std::string found_text;
     for (int look = 0; look < 3; ++look) {
@@ -156,8 +157,8 @@ class FleetVerifier {
     HomeScan scan;
     read_home(fleet_.nodes.at(node), fleet_.home_of(shard),
               [&](HomeStore& store, const std::optional<HomeRecord>&) {
-                scan = scan_home(store, fleet_.keyspace, fleet_.topology, shard,
-                                 misplaced_named_max);
+                scan =
+                    scan_home(store, fleet_.keyspace, fleet_.topology, shard, misplaced_named_max);
               });
     ++report_.shards_checked;
     if (scan.rows == 0) ++report_.shards_empty;
@@ -218,8 +219,8 @@ class FleetVerifier {
     report_.reference = compare_references(fleet_);
     for (const ReferenceDifference& difference : report_.reference.differences)
       problem(std::nullopt, difference.node,
-              "reference home on node '" + difference.node + "': " +
-                  (difference.table.empty() ? "" : "table " + difference.table + " ") +
+              "reference home on node '" + difference.node +
+                  "': " + (difference.table.empty() ? "" : "table " + difference.table + " ") +
                   difference.text);
     for (const std::string& text : report_.reference.unreachable)
       report_.unchecked.push_back("reference home of " + text);
@@ -236,6 +237,7 @@ class FleetVerifier {
 
 int run(const VerifyOptions& options, Context& context) {
   Fleet fleet = open_fleet(options.common, context.clock);
+  const HeedStop heed(context);
   FleetVerifyReport report;
   {
     ProgressView view(context.err, context.clock, progress_style(options.common, context));

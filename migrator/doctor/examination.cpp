@@ -21,9 +21,7 @@ namespace {
 constexpr std::size_t misplaced_max = 10'000;
 constexpr const char* mend_command = "ringshard doctor --mend";
 
-bool is_owner(const FoundHome& home) {
-  return home.has_record && home.record.role == Role::owner;
-}
+bool is_owner(const FoundHome& home) { return home.has_record && home.record.role == Role::owner; }
 
 class Examiner {
  public:
@@ -86,8 +84,8 @@ class Examiner {
                     .shard = move.shard,
                     .node = move.source,
                     .move_id = move.id};
-    finding.text = name + " is " + std::string(ringshard::to_string(move.stage)) +
-                   " and nobody runs it";
+    finding.text =
+        name + " is " + std::string(ringshard::to_string(move.stage)) + " and nobody runs it";
     if (observes) finding.text += "; its time of observation is over";
     if (move.wish == MoveWish::pause) finding.text += "; it was paused";
     if (!move.error.empty()) finding.text += "; it stopped with: " + move.error;
@@ -117,7 +115,8 @@ class Examiner {
     const Topology now = fleet_.catalog.topology(fleet_.keyspace.name);
     const bool placed = now.node(now.node_of(shard)).name == fleet_.node_of(shard);
     fleet_.topology = now;
-    return placed && same_move(before, fleet_.catalog.unfinished_move_of(fleet_.keyspace.name, shard));
+    return placed &&
+           same_move(before, fleet_.catalog.unfinished_move_of(fleet_.keyspace.name, shard));
   }
 
   void add_to(const Examination& earlier) {
@@ -160,11 +159,11 @@ class Examiner {
     add({.kind = FindingKind::wrong_record,
          .shard = shard,
          .node = node,
-         .text = at(shard, node) +
-                 (home.has_record ? " says that it is shard " +
-                                        std::to_string(home.record.shard.value) +
-                                        " of keyspace '" + home.record.keyspace + "'"
-                                  : " has no record"),
+         .text =
+             at(shard, node) + (home.has_record ? " says that it is shard " +
+                                                      std::to_string(home.record.shard.value) +
+                                                      " of keyspace '" + home.record.keyspace + "'"
+                                                : " has no record"),
          .command = "ringshard verify --shard " + std::to_string(shard.value)});
   }
 
@@ -229,12 +228,12 @@ class Examiner {
     add({.kind = FindingKind::missing_home,
          .shard = shard,
          .node = placed,
-         .text = is_there ? at(shard, placed) + " says " +
-                                describe_record(homes.at(placed).record) +
-                                ", and no home of the shard says owner"
-                          : at(shard, placed) +
-                                " does not exist, and no other node owns the shard: bring it back "
-                                "from a backup",
+         .text = is_there
+                     ? at(shard, placed) + " says " + describe_record(homes.at(placed).record) +
+                           ", and no home of the shard says owner"
+                     : at(shard, placed) +
+                           " does not exist, and no other node owns the shard: bring it back "
+                           "from a backup",
          .command = "ringshard verify --shard " + std::to_string(shard.value)});
   }
 
@@ -307,15 +306,16 @@ class Examiner {
   Finding misplaced_finding(ShardId shard, const std::string& node, const FoundHome& home,
                             HomeScan scan) {
     Finding finding{.kind = FindingKind::misplaced_rows, .shard = shard, .node = node};
-    finding.text = at(shard, node) + " has " + std::to_string(scan.rows_misplaced) +
-                   " rows whose key belongs to another shard; the first: " +
-                   describe(scan.misplaced.front());
+    finding.text =
+        at(shard, node) + " has " + std::to_string(scan.rows_misplaced) +
+        " rows whose key belongs to another shard; the first: " + describe(scan.misplaced.front());
     finding.command = mend_command;
     if (!home.record.move_id.empty() || !home.record.peer.empty()) {
       finding.text += "; they can be brought home when the shard's move is over";
       return finding;
     }
-    finding.mend = [this_fleet = &fleet_, clock = &clock_, shard, rows = std::move(scan.misplaced)] {
+    finding.mend = [this_fleet = &fleet_, clock = &clock_, shard,
+                    rows = std::move(scan.misplaced)] {
       const MisplacedMend mend = bring_home(*this_fleet, shard, rows, *clock);
       if (mend.refused.empty()) return;
       throw Error(ErrorCode::differs, std::to_string(mend.moved) + " rows were brought home, " +

@@ -36,7 +36,8 @@ struct Finding {
   std::string move_id = {};
   std::string text = {};
   std::string command = {};
-  /// What `doctor --mend` does about it; empty: it is not safe to do without being told. Throws if it can not be done.
+  /// What `doctor --mend` does about it; empty: it is not safe to do without being told. Throws if
+  /// it can not be done.
   std::function<void()> mend = {};
   bool mended = false;
   std::string failure = {};  ///< why mending failed

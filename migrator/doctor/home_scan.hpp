@@ -34,7 +34,8 @@ struct HomeScan {
   std::int64_t rows = 0;
   std::int64_t rows_misplaced = 0;
   std::vector<MisplacedRow> misplaced;  ///< the first ones
-  /// Rows that no key leads to: a parent that is not here, NULL or another type in a key column. By table.
+  /// Rows that no key leads to: a parent that is not here, NULL or another type in a key column. By
+  /// table.
   std::map<std::string, std::int64_t> keyless;
 
   bool clean() const noexcept { return rows_misplaced == 0 && keyless.empty(); }

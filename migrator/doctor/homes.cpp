@@ -41,7 +41,8 @@ FoundHomes find_all_homes(Fleet& fleet) {
     try {
       Backend& backend = fleet.nodes.at(node.name);
       for (const HomeName& home : backend.homes(fleet.keyspace.name))
-        if (home.shard) found.shards[*home.shard].emplace(node.name, read_found_home(backend, home));
+        if (home.shard)
+          found.shards[*home.shard].emplace(node.name, read_found_home(backend, home));
     } catch (const Error& error) {
       found.unreachable.emplace(node.name, error.what());
     }

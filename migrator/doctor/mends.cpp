@@ -14,8 +14,8 @@ namespace {
 constexpr auto lock_wait = std::chrono::seconds(5);
 
 [[noreturn]] void refuse(Fleet& fleet, ShardId shard, const std::string& why) {
-  throw Error(ErrorCode::refused, "home " + fleet.home_of(shard).str() + ": " + why +
-                                      "; run `ringshard doctor` again")
+  throw Error(ErrorCode::refused,
+              "home " + fleet.home_of(shard).str() + ": " + why + "; run `ringshard doctor` again")
       .with_shard(shard);
 }
 
@@ -31,8 +31,8 @@ class LockedHome {
       : backend_(fleet.nodes.at(node)),
         session_(backend_.connect(fleet.home_of(shard), SessionUse::maintenance)),
         store_(*session_, backend_.dialect()),
-        tx_(*session_, fleet.home_of(shard), TxMode::exclusive,
-            Deadline::after(clock, lock_wait)) {}
+        tx_(*session_, fleet.home_of(shard), TxMode::exclusive, Deadline::after(clock, lock_wait)) {
+  }
 
   HomeStore& store() { return store_; }
   const std::optional<HomeRecord>& record() const { return tx_.record(); }

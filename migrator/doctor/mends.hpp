@@ -6,13 +6,16 @@
 
 namespace ringshard::cli {
 
-// What `doctor --mend` does. Each looks again at what it relies on, under the home's lock where there is one, and throws
-// Error{refused} if it is not so any more: somebody else may have gone on meanwhile.
+// What `doctor --mend` does. Each looks again at what it relies on, under the home's lock where
+// there is one, and throws Error{refused} if it is not so any more: somebody else may have gone on
+// meanwhile.
 
-/// Removes the home of a shard from a node: a mirror whose move is over or unknown, of a shard that another node owns.
+/// Removes the home of a shard from a node: a mirror whose move is over or unknown, of a shard that
+/// another node owns.
 void drop_leftover(Fleet& fleet, ShardId shard, const std::string& node);
 
-/// Removes triggers and log from an owner that is in no unfinished move, and brings its record to rest.
+/// Removes triggers and log from an owner that is in no unfinished move, and brings its record to
+/// rest.
 void end_capture(Fleet& fleet, ShardId shard, const std::string& node, Clock& clock);
 
 /// Finishes a handover that `old_owner` has decided.

@@ -26,8 +26,7 @@ class OwnerAtRest {
         tx_(*session_, home_, TxMode::exclusive, Deadline::after(clock, lock_wait)) {
     const std::optional<HomeRecord>& record = tx_.record();
     // Capture does not see what maintenance writes, so a move would lose it.
-    if (!record || record->role != Role::owner || !record->peer.empty() ||
-        !record->move_id.empty())
+    if (!record || record->role != Role::owner || !record->peer.empty() || !record->move_id.empty())
       throw Error(ErrorCode::refused, "home " + home_.str() +
                                           " is in a move or not the owner: bring rows home when "
                                           "its move is over");

@@ -36,10 +36,9 @@ std::vector<ReferenceDifference> differences(const std::string& node, const Dige
     if (own == found.end())
       result.push_back({node, table, "is missing", like});
     else if (own->second != digest)
-      result.push_back({node, table,
-                        "has " + own->second.str() + " where node '" + like + "' has " +
-                            digest.str(),
-                        like});
+      result.push_back(
+          {node, table,
+           "has " + own->second.str() + " where node '" + like + "' has " + digest.str(), like});
   }
   for (const auto& [table, digest] : found)
     if (!expected.contains(table)) result.push_back({node, table, "is only here", like});
@@ -67,8 +66,7 @@ void for_each_row(HomeStore& store, const Table& table, Use use) {
 
 void make_equal(HomeStore& from, HomeStore& to, const Table& table) {
   std::unordered_set<std::string> keys;
-  for_each_row(from, table,
-               [&](RowView row) { keys.insert(encode_row(key_of_row(table, row))); });
+  for_each_row(from, table, [&](RowView row) { keys.insert(encode_row(key_of_row(table, row))); });
   std::vector<Row> extra;
   for_each_row(to, table, [&](RowView row) {
     Row key = key_of_row(table, row);

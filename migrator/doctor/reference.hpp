@@ -13,9 +13,9 @@ namespace ringshard::cli {
 /// One node's reference home, or a table in it, that is not like the others.
 struct ReferenceDifference {
   std::string node;
-  std::string table;       ///< empty: the whole home
-  std::string text;        ///< what differs
-  std::string like_node;   ///< that it was compared with
+  std::string table;      ///< empty: the whole home
+  std::string text;       ///< what differs
+  std::string like_node;  ///< that it was compared with
 };
 
 struct ReferenceReport {
@@ -27,11 +27,12 @@ struct ReferenceReport {
   std::vector<std::string> unreachable;  ///< sentences: nodes that could not be asked, and why
 };
 
-/// Compares the reference homes of all nodes that are not removed, by count and checksum of each table, with the copy
-/// that most nodes have.
+/// Compares the reference homes of all nodes that are not removed, by count and checksum of each
+/// table, with the copy that most nodes have.
 ReferenceReport compare_references(Fleet& fleet);
 
-/// Makes the reference home of `node` equal to that of `origin`, in one transaction; makes it if it is missing.
+/// Makes the reference home of `node` equal to that of `origin`, in one transaction; makes it if it
+/// is missing.
 void copy_reference(Fleet& fleet, const std::string& origin, const std::string& node, Clock& clock,
                     Progress& progress);
 

@@ -18,15 +18,6 @@ void require_time(HomePair& pair, Deadline deadline) {
     throw Error(ErrorCode::timeout, "the cutover's pause budget ran out");
 }
 
-void require_equal_definitions(HomeStore& owner, HomeStore& mirror) {
-  const HomeSchema left = owner.dialect().describe_schema(owner.session());
-  const HomeSchema right = mirror.dialect().describe_schema(mirror.session());
-  if (const auto differs = difference(left, right))
-    throw Error(ErrorCode::schema,
-                "the table definitions of the two homes are not the same any more, " + *differs +
-                    "; undo the change or abort the move");
-}
-
 /// Statements of both sessions stop at the deadline for as long as this lives.
 class StatementDeadline {
  public:
@@ -53,7 +44,7 @@ std::int64_t Cutover::certify(const std::vector<Table>& tables, std::int64_t ver
                               VerifyReport& report) {
   for (int round = 0; round < certify_rounds_max; ++round) {
     const std::int64_t head = quiet_head(pair_, options_);
-    tailer_.catch_up(head, [] {});
+    tailer_.catch_up(head, between_);
     const VerifyReport found = verifier_.compare_changed(tables, verified_seq);
     report += found;
     if (!found.equal()) return verified_seq;

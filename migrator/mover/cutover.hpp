@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mover/home_pair.hpp"
@@ -29,8 +31,14 @@ struct CutoverAttempt {
 /// Hands a shard from the owner of a leg to its mirror: certified, and within a budget.
 class Cutover {
  public:
-  Cutover(HomePair& pair, Tailer& tailer, Verifier& verifier, const MoveOptions& options)
-      : pair_(pair), tailer_(tailer), verifier_(verifier), options_(options) {}
+  /// `between` is called between two steps outside of the lock, and may throw to stop.
+  Cutover(HomePair& pair, Tailer& tailer, Verifier& verifier, const MoveOptions& options,
+          std::function<void()> between)
+      : pair_(pair),
+        tailer_(tailer),
+        verifier_(verifier),
+        options_(options),
+        between_(std::move(between)) {}
 
   /// Expects every row changed by seqs up to `verified_seq` to have been compared. Compares those
   /// changed since, outside of any lock, and again those changed meanwhile, until few are left.
@@ -58,6 +66,7 @@ class Cutover {
   Tailer& tailer_;
   Verifier& verifier_;
   const MoveOptions& options_;
+  std::function<void()> between_;
 };
 
 /// True if the owner of this leg has handed over already: its record says mirror of the next leg.

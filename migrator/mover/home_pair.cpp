@@ -64,6 +64,22 @@ MirrorTransaction::MirrorTransaction(HomePair& pair, TxMode mode, Deadline lock_
   require_record(tx_.record(), pair.leg().mirror_record(), pair.leg().mirror);
 }
 
+void require_equal_definitions(HomeStore& owner, HomeStore& mirror) {
+  const HomeSchema left = owner.dialect().describe_schema(owner.session());
+  const HomeSchema right = mirror.dialect().describe_schema(mirror.session());
+  if (const auto differs = difference(left, right))
+    throw Error(ErrorCode::schema,
+                "the table definitions of the two homes are not the same any more, " + *differs +
+                    "; undo the change or abort the move");
+}
+
+std::vector<Table> common_tables(HomePair& pair) {
+  OwnerTransaction owner(pair, TxMode::read, Deadline());
+  MirrorTransaction mirror(pair, TxMode::read, Deadline());
+  require_equal_definitions(owner.store(), mirror.store());
+  return owner.store().dialect().describe_schema(owner.store().session()).tables;
+}
+
 std::string describe(const std::optional<HomeRecord>& record) {
   if (!record) return "no home";
   std::string text(to_string(record->role));

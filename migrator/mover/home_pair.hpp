@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/home_store.hpp"
@@ -85,6 +86,11 @@ class MirrorTransaction {
   HomeStore& store_;
   SessionTransaction tx_;
 };
+
+/// The tables that both homes have, in equal definitions. Error{schema} naming the difference if
+/// they have not: somebody changed a table in the middle of the move.
+std::vector<Table> common_tables(HomePair& pair);
+void require_equal_definitions(HomeStore& owner, HomeStore& mirror);
 
 /// For errors: "owner, leg 2, peer b, move m" or "no home".
 std::string describe(const std::optional<HomeRecord>& record);

@@ -41,11 +41,6 @@ bool capture_lost(HomePair& pair) {
          record->move_id == pair.leg().move_id && record->leg == pair.leg().number;
 }
 
-std::vector<Table> tables_of(HomePair& pair) {
-  OwnerTransaction tx(pair, TxMode::read, Deadline());
-  return tx.store().dialect().describe_schema(tx.store().session()).tables;
-}
-
 [[noreturn]] void throw_differs(const MoveRecord& move) {
   throw Error(ErrorCode::differs,
               "move " + move.id + ": the two homes of shard " + std::to_string(move.shard.value) +
@@ -98,6 +93,8 @@ MoveRecord Mover::run(const std::string& move_id) {
 }
 
 void Mover::go_on(Run& run) {
+  // What failed before is tried again now; why a move is being taken back stays with it.
+  if (run.move.stage != MoveStage::reverting) run.move.error.clear();
   if (!is_final(run.move.stage)) claim_homes(run.forward, options_);
   while (!is_final(run.move.stage)) {
     const MoveStage before = run.move.stage;
@@ -181,11 +178,15 @@ void Mover::between_steps(Run& run) {
   if (wish == MoveWish::abort && can_abort(run.move.stage)) throw StepEnded{};
 }
 
+void Mover::between_tails(Run& run, HomePair& pair) {
+  between_steps(run);
+  if (can_abort(run.move.stage)) check_log(run, pair);
+}
+
 void Mover::store(Run& run, MoveStage next, const std::optional<std::string>& placement) {
   run.lease.hold();
   MoveRecord stored = run.move;
   stored.stage = next;
-  if (next != MoveStage::reverting) stored.error.clear();
   if (const auto point = before(next)) fault::hit(*point);
   catalog_.store_stage(stored, run.move.stage, run.lease.holder(), placement);
   run.move = stored;
@@ -204,19 +205,18 @@ void Mover::backfill(Run& run) {
   Tailer tailer(run.forward, options_);
   // Counted anew on each run: chunks that an earlier run copied are not in it.
   std::int64_t rows = run.move.rows_copied;
-  for (const Table& table : tables_of(run.forward)) {
+  for (const Table& table : common_tables(run.forward)) {
     for (bool complete = false; !complete;) {
-      between_steps(run);
       const BackfillStep done = copy.copy_chunk(table);
       complete = done.table_complete;
       rows += done.rows;
       run.move.rows_copied = rows;
       observer_.progress(run.move, rows);
       tailer.step();
-      check_log(run, run.forward);
+      between_tails(run, run.forward);
     }
   }
-  tailer.catch_up(tailer.head(), [&] { between_steps(run); });
+  tailer.catch_up(tailer.head(), [&] { between_tails(run, run.forward); });
   run.move.changes_applied += tailer.applied_total();
   store(run, MoveStage::verifying);
 }
@@ -234,16 +234,13 @@ void Mover::check_log(Run& run, HomePair& pair) {
 
 VerifyReport Mover::compare_all(Run& run, HomePair& pair, std::int64_t& verified_seq) {
   Tailer tailer(pair, options_);
-  Verifier verifier(pair, tailer, options_);
-  const std::vector<Table> tables = tables_of(pair);
+  const auto between = [&] { between_tails(run, pair); };
+  Verifier verifier(pair, tailer, options_, between);
+  const std::vector<Table> tables = common_tables(pair);
   verified_seq = quiet_head(pair, options_);
-  tailer.catch_up(verified_seq, [&] { between_steps(run); });
-  const VerifyReport report = verifier.compare_tables(tables, [&](const VerifyReport& so_far) {
-    observer_.progress(run.move, so_far.rows);
-    tailer.step();
-    if (can_abort(run.move.stage)) check_log(run, pair);
-    between_steps(run);
-  });
+  tailer.catch_up(verified_seq, between);
+  const VerifyReport report = verifier.compare_tables(
+      tables, [&](const VerifyReport& so_far) { observer_.progress(run.move, so_far.rows); });
   run.move.changes_applied += tailer.applied_total();
   run.move.rows_verified = report.rows;
   run.move.differences_found = !report.equal();
@@ -264,9 +261,10 @@ void Mover::verify_tables(Run& run) {
 
 void Mover::hand_over(Run& run, HomePair& pair) {
   Tailer tailer(pair, options_);
-  Verifier verifier(pair, tailer, options_);
-  Cutover cutover(pair, tailer, verifier, options_);
-  const std::vector<Table> tables = tables_of(pair);
+  const auto between = [&] { between_tails(run, pair); };
+  Verifier verifier(pair, tailer, options_, between);
+  Cutover cutover(pair, tailer, verifier, options_, between);
+  const std::vector<Table> tables = common_tables(pair);
   Duration delay = options_.cutover.retry_delay;
   std::string reason;
   for (int attempt = 0; attempt < options_.cutover.attempts_max; ++attempt) {

@@ -100,6 +100,7 @@ class Mover {
   void check_log(Run& run, HomePair& pair);
   bool revert_if_capture_lost(Run& run);
   void between_steps(Run& run);
+  void between_tails(Run& run, HomePair& pair);
 
   Catalog& catalog_;
   Nodes& nodes_;

@@ -126,7 +126,7 @@ std::optional<Row> chunk_end(HomeStore& store, const Table& table, const std::op
 }
 
 VerifyReport Verifier::compare_tables(const std::vector<Table>& tables,
-                                      const std::function<void(const VerifyReport&)>& between) {
+                                      const std::function<void(const VerifyReport&)>& progress) {
   VerifyReport total;
   for (const Table& table : tables) {
     const std::int64_t rows_before = total.rows;
@@ -143,7 +143,9 @@ VerifyReport Verifier::compare_tables(const std::vector<Table>& tables,
       total += compare_chunk(table, range);
       after = range.through;
       fault::hit(FaultPoint::verify_chunk_compared);
-      between(total);
+      progress(total);
+      tailer_.step();
+      between_();
     }
     ++total.tables;
     if (total.rows == rows_before) ++total.empty_tables;
@@ -184,7 +186,7 @@ void Verifier::compare_rows(const Table& table, const std::vector<Row>& keys,
   std::vector<Row> open = keys;
   for (int look = 0; look < looks_max && !open.empty(); ++look) {
     // What the owner committed before this moment is at the mirror when this returns.
-    tailer_.catch_up(tailer_.head(), [] {});
+    tailer_.catch_up(tailer_.head(), between_);
     std::vector<Row> under_way;
     for (const Row& key : open) {
       std::optional<Difference> difference;

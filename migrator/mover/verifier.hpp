@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backend/row_batch.hpp"
@@ -55,14 +56,16 @@ class Verifier {
  public:
   static constexpr std::size_t samples_max = 20;
 
-  Verifier(HomePair& pair, Tailer& tailer, const MoveOptions& options)
-      : pair_(pair), tailer_(tailer), options_(options) {}
+  /// `between` is called between two steps and may throw to stop.
+  Verifier(HomePair& pair, Tailer& tailer, const MoveOptions& options,
+           std::function<void()> between)
+      : pair_(pair), tailer_(tailer), options_(options), between_(std::move(between)) {}
 
   /// Compares all tables, chunk by chunk, with count and checksum computed by each database;
-  /// narrows a difference to rows. `between` is called after each chunk with what was compared so
-  /// far and may throw to stop.
+  /// narrows a difference to rows. Follows the change log meanwhile. `progress` is called after
+  /// each chunk with what was compared so far.
   VerifyReport compare_tables(const std::vector<Table>& tables,
-                              const std::function<void(const VerifyReport&)>& between);
+                              const std::function<void(const VerifyReport&)>& progress);
 
   /// Compares every row that was changed in this leg by a seq after `seq`.
   VerifyReport compare_changed(const std::vector<Table>& tables, std::int64_t seq);
@@ -82,6 +85,7 @@ class Verifier {
   HomePair& pair_;
   Tailer& tailer_;
   const MoveOptions& options_;
+  std::function<void()> between_;
   RowBatch owner_rows_;
   RowBatch mirror_rows_;
 };

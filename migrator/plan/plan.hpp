@@ -23,8 +23,8 @@ struct PlannedMove {
   friend bool operator==(const PlannedMove&, const PlannedMove&) = default;
 };
 
-/// What `apply` will do, and what it will bring. Made against one version of the catalog; worthless at
-/// any other.
+/// What `apply` will do, and what it will bring. Made against one version of the catalog; worthless
+/// at any other.
 struct Plan {
   std::string id;
   std::string keyspace;
@@ -45,8 +45,8 @@ struct Plan {
   std::size_t moves_left_out = 0;  ///< because of --max-moves
   std::optional<ShardId> floor_shard;
   double balance_floor = 1;
-  bool rows_counted = true;        ///< false: rows are estimated from bytes for some moves
-  std::size_t shards_in_moves = 0;  ///< left alone, since an unfinished move has them
+  bool rows_counted = true;          ///< false: rows are estimated from bytes for some moves
+  std::size_t shards_in_moves = 0;   ///< left alone, since an unfinished move has them
   std::vector<std::string> changes;  ///< to nodes, as sentences
 
   friend bool operator==(const Plan&, const Plan&) = default;

@@ -115,7 +115,8 @@ void require_consistent(const Plan& plan) {
       throw Error(ErrorCode::corrupt, shard + " goes from node '" + move.source + "' to itself");
     for (const std::string& node : {move.source, move.target})
       if (!known(node))
-        throw Error(ErrorCode::corrupt, shard + " names node '" + node + "', which it does not list");
+        throw Error(ErrorCode::corrupt,
+                    shard + " names node '" + node + "', which it does not list");
     if (!shards.insert(move.shard).second)
       throw Error(ErrorCode::corrupt, shard + " is in it twice");
     if (move.id.empty() || !ids.insert(move.id).second)
@@ -161,13 +162,13 @@ void write_plan(const Plan& plan, const std::filesystem::path& path) {
   std::error_code failure;
   {
     std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-    if (!file)
-      throw Error(ErrorCode::read_only, "the plan can not be written to " + path.string());
+    if (!file) throw Error(ErrorCode::read_only, "the plan can not be written to " + path.string());
     file << serialize(plan);
     file.close();
     if (!file) {
       std::filesystem::remove(beside, failure);
-      throw Error(ErrorCode::storage_full, "the plan could not be written whole to " + path.string());
+      throw Error(ErrorCode::storage_full,
+                  "the plan could not be written whole to " + path.string());
     }
   }
   std::filesystem::rename(beside, path, failure);

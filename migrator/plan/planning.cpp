@@ -46,8 +46,8 @@ NodeInfo to_node(const NodeConfig& node) {
 }
 
 /// A node that was in the catalog before, as it is to be now.
-NodeInfo updated_node(const NodeInfo& stored, const NodeConfig& wanted, std::size_t shards, bool moving,
-                      std::vector<std::string>& changes) {
+NodeInfo updated_node(const NodeInfo& stored, const NodeConfig& wanted, std::size_t shards,
+                      bool moving, std::vector<std::string>& changes) {
   NodeInfo node = to_node(wanted);
   const std::string name = "node '" + node.name + "'";
   if (stored.state == NodeState::removed) {
@@ -57,8 +57,8 @@ NodeInfo updated_node(const NodeInfo& stored, const NodeConfig& wanted, std::siz
   if (node.dsn != stored.dsn) {
     if (shards > 0 || moving)
       throw Error(ErrorCode::refused,
-                  name + " is in the catalog with another DSN, " + redact(stored.dsn) + ", and has " +
-                      std::to_string(shards) +
+                  name + " is in the catalog with another DSN, " + redact(stored.dsn) +
+                      ", and has " + std::to_string(shards) +
                       (moving ? " shards and an unfinished move" : " shards") +
                       ": a node with shards keeps its DSN. Give the database at " +
                       redact(node.dsn) + " a new name, and drain this node");
@@ -173,8 +173,8 @@ class Planning {
   std::vector<double> costs() {
     std::vector<double> costs;
     for (std::uint32_t shard = 0; shard < fleet_.topology.shard_count(); ++shard)
-      costs.push_back(static_cast<double>(options_.by == BalanceBy::rows ? rows_of(ShardId{shard})
-                                                                         : bytes_of(ShardId{shard})));
+      costs.push_back(static_cast<double>(
+          options_.by == BalanceBy::rows ? rows_of(ShardId{shard}) : bytes_of(ShardId{shard})));
     return costs;
   }
 
@@ -253,8 +253,7 @@ std::vector<NodeInfo> nodes_wanted(const Config& config, const Topology& topolog
   for (std::size_t i = 0; i < topology.nodes().size(); ++i) {
     const NodeInfo& stored = topology.nodes()[i];
     known.insert(stored.name);
-    const std::size_t shards =
-        topology.shards_of(NodeIndex{static_cast<std::uint16_t>(i)}).size();
+    const std::size_t shards = topology.shards_of(NodeIndex{static_cast<std::uint16_t>(i)}).size();
     const bool moving = takes_part(unfinished, stored.name);
     const NodeConfig* wanted = find(config.nodes, stored.name);
     nodes.push_back(wanted != nullptr ? updated_node(stored, *wanted, shards, moving, changes)

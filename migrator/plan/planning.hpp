@@ -6,12 +6,13 @@
 namespace ringshard::cli {
 
 /// Compares the nodes of the configuration with the catalog and finds the fewest moves. Reads rows
-/// and bytes of the shards that are to move (of all, where they are what is balanced); changes nothing.
+/// and bytes of the shards that are to move (of all, where they are what is balanced); changes
+/// nothing.
 ///
-/// A node that has shards and is not in the configuration is Error{refused}: it is to be `draining` first.
-/// So is a node with shards whose DSN is another one now, and one whose database another node has. A
-/// node without shards that is not in the configuration becomes `removed`. Shards of unfinished moves are counted
-/// where these take them, and left alone.
+/// A node that has shards and is not in the configuration is Error{refused}: it is to be `draining`
+/// first. So is a node with shards whose DSN is another one now, and one whose database another
+/// node has. A node without shards that is not in the configuration becomes `removed`. Shards of
+/// unfinished moves are counted where these take them, and left alone.
 Plan make_plan(Fleet& fleet, const PlanningOptions& options, Clock& clock);
 
 /// The nodes to store: those of the catalog, as the configuration wants them, then those that are

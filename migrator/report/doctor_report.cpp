@@ -25,7 +25,8 @@ void print_text(std::ostream& out, const DoctorReport& report) {
     out << "mended: " << to_string(finding.kind) << ": " << redact(finding.text) << '\n';
   for (const Finding& finding : report.examination.findings) {
     out << to_string(finding.kind) << ": " << redact(finding.text) << '\n';
-    if (!finding.failure.empty()) out << "  could not be mended: " << redact(finding.failure) << '\n';
+    if (!finding.failure.empty())
+      out << "  could not be mended: " << redact(finding.failure) << '\n';
     out << "  mend it with: " << finding.command << '\n';
   }
   for (const std::string& note : report.examination.notes) out << "note: " << note << '\n';
@@ -39,14 +40,10 @@ void print_text(std::ostream& out, const DoctorReport& report) {
 }
 
 Json to_json(const DoctorReport& report) {
-  Json json = {{"keyspace", report.keyspace},
-               {"clean", report.clean()},
-               {"homes", report.examination.homes},
-               {"rows", report.examination.rows},
-               {"moves", report.examination.moves},
-               {"notes", report.examination.notes},
-               {"findings", Json::array()},
-               {"mended", Json::array()}};
+  Json json = {{"keyspace", report.keyspace},       {"clean", report.clean()},
+               {"homes", report.examination.homes}, {"rows", report.examination.rows},
+               {"moves", report.examination.moves}, {"notes", report.examination.notes},
+               {"findings", Json::array()},         {"mended", Json::array()}};
   for (const Finding& finding : report.examination.findings)
     json["findings"].push_back(to_json(finding));
   for (const Finding& finding : report.mended) json["mended"].push_back(to_json(finding));

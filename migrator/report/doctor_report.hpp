@@ -11,7 +11,7 @@ namespace ringshard::cli {
 
 struct DoctorReport {
   std::string keyspace;
-  Examination examination;  ///< the last one
+  Examination examination;      ///< the last one
   std::vector<Finding> mended;  ///< by this run
 
   bool clean() const noexcept { return examination.findings.empty(); }

@@ -16,11 +16,11 @@ using Json = nlohmann::ordered_json;
 
 // Figures as text for people.
 std::string count_text(std::int64_t number, std::string_view singular, std::string_view plural);
-std::string percent_text(double share);     ///< 0.2515 → "25.2%"
-std::string decimal_text(double number);    ///< three digits after the point
-std::string bytes_text(std::int64_t bytes);  ///< "1.5 MiB"
-std::string duration_text(std::int64_t ms);  ///< "1d 2h", "3m 5s", "250ms"
-std::string time_text(std::int64_t unix_ms);  ///< "2024-05-01T12:00:00Z"
+std::string percent_text(double share);          ///< 0.2515 → "25.2%"
+std::string decimal_text(double number);         ///< three digits after the point
+std::string bytes_text(std::int64_t bytes);      ///< "1.5 MiB"
+std::string duration_text(std::int64_t ms);      ///< "1d 2h", "3m 5s", "250ms"
+std::string time_text(std::int64_t unix_ms);     ///< "2024-05-01T12:00:00Z"
 std::string microseconds_text(std::int64_t us);  ///< "12.3 ms"
 
 /// Columns with two spaces between them, each as wide as its widest cell.
@@ -40,7 +40,8 @@ class TextTable {
 /// {"code", "message", "retryable", "outcome_unknown", "shard", "sqlstate"}; passwords hidden.
 Json to_json(const Error& error);
 
-/// Two spaces of indentation and a line's end. Text that is not UTF-8 is shown with replacement characters.
+/// Two spaces of indentation and a line's end. Text that is not UTF-8 is shown with replacement
+/// characters.
 void print_json(std::ostream& out, const Json& json);
 
 }  // namespace ringshard::cli

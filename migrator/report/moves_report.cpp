@@ -74,8 +74,8 @@ Pauses pauses_of(const std::vector<MoveOutcome>& outcomes) {
 }
 
 void print_text(std::ostream& out, const MovesReport& report) {
-  out << report.command << ": " << count_text(std::ssize(report.outcomes), "move", "moves") << " in "
-      << duration_text(report.elapsed_ms) << '\n';
+  out << report.command << ": " << count_text(std::ssize(report.outcomes), "move", "moves")
+      << " in " << duration_text(report.elapsed_ms) << '\n';
   for (const auto& [stage, count] : stages_of(report.outcomes))
     out << "  " << count << " " << to_string(stage) << ": " << invariant(stage) << '\n';
   if (!report.outcomes.empty())
@@ -87,8 +87,9 @@ void print_text(std::ostream& out, const MovesReport& report) {
   print_observing(out, report.outcomes);
   for (const MoveOutcome& outcome : report.outcomes) {
     if (!outcome.error) continue;
-    out << "move " << outcome.move.id << " (shard " << outcome.move.shard.value << ") stopped in stage "
-        << to_string(outcome.move.stage) << ": " << redact(outcome.error->what()) << '\n';
+    out << "move " << outcome.move.id << " (shard " << outcome.move.shard.value
+        << ") stopped in stage " << to_string(outcome.move.stage) << ": "
+        << redact(outcome.error->what()) << '\n';
     for (const Difference& difference : outcome.verified.samples)
       out << "  " << describe(difference) << '\n';
   }
@@ -133,20 +134,18 @@ Json to_json(const MovesReport& report) {
   Json stages = Json::object();
   for (const auto& [stage, count] : stages_of(report.outcomes))
     stages[std::string(to_string(stage))] = count;
-  Json json = {{"command", report.command},
-               {"plan", report.plan_id.empty() ? Json() : Json(report.plan_id)},
-               {"stages", stages},
-               {"rows_copied", rows_copied(report.outcomes)},
-               {"rows_verified", rows_verified(report.outcomes)},
-               {"pause_us",
-                {{"count", pauses.count},
-                 {"p50", pauses.p50},
-                 {"p99", pauses.p99},
-                 {"max", pauses.max}}},
-               {"elapsed_ms", report.elapsed_ms},
-               {"notes", report.notes},
-               {"exit_code", report.exit_code()},
-               {"moves", Json::array()}};
+  Json json = {
+      {"command", report.command},
+      {"plan", report.plan_id.empty() ? Json() : Json(report.plan_id)},
+      {"stages", stages},
+      {"rows_copied", rows_copied(report.outcomes)},
+      {"rows_verified", rows_verified(report.outcomes)},
+      {"pause_us",
+       {{"count", pauses.count}, {"p50", pauses.p50}, {"p99", pauses.p99}, {"max", pauses.max}}},
+      {"elapsed_ms", report.elapsed_ms},
+      {"notes", report.notes},
+      {"exit_code", report.exit_code()},
+      {"moves", Json::array()}};
   for (const MoveOutcome& outcome : report.outcomes) {
     Json move = to_json(outcome.move);
     move["error"] = outcome.error ? to_json(*outcome.error) : Json();

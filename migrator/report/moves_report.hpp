@@ -40,7 +40,8 @@ struct Pauses {
   std::int64_t max = 0;
 };
 
-/// Of those moves whose ownership changed hands. Percentiles are values that occurred (nearest rank).
+/// Of those moves whose ownership changed hands. Percentiles are values that occurred (nearest
+/// rank).
 Pauses pauses_of(const std::vector<MoveOutcome>& outcomes);
 
 void print_text(std::ostream& out, const MovesReport& report);

@@ -61,8 +61,8 @@ void print_moves(std::ostream& out, const Plan& plan) {
 
 void print_figures(std::ostream& out, const Plan& plan) {
   const Flow total = total_of(plan);
-  out << count_text(total.moves, "move", "moves") << ", "
-      << count_text(total.rows, "row", "rows") << ", " << bytes_text(total.bytes)
+  out << count_text(total.moves, "move", "moves") << ", " << count_text(total.rows, "row", "rows")
+      << ", " << bytes_text(total.bytes)
       << (plan.rows_counted ? "" : " (rows estimated from bytes)") << '\n'
       << "share moved: " << percent_text(plan.share_moved) << " (theoretical least "
       << percent_text(plan.least_share) << ")\n"
@@ -74,7 +74,8 @@ void print_figures(std::ostream& out, const Plan& plan) {
                       "more moves are")
         << " needed for that and left for a later plan\n";
   if (plan.floor_shard)
-    out << "shard " << plan.floor_shard->value << " alone is more than an even load: no plan gets below "
+    out << "shard " << plan.floor_shard->value
+        << " alone is more than an even load: no plan gets below "
         << decimal_text(plan.balance_floor) << '\n';
 }
 

@@ -120,8 +120,8 @@ void ProgressView::draw_moves(const std::string& detail) {
 void ProgressView::draw(std::int64_t done, std::int64_t total, std::string_view unit,
                         const std::string& detail, bool even_if_early) {
   const TimePoint now = clock_.now();
-  const TimePoint::duration interval = style_.terminal ? TimePoint::duration(redraw_interval)
-                                                       : TimePoint::duration(line_interval);
+  const TimePoint::duration interval =
+      style_.terminal ? TimePoint::duration(redraw_interval) : TimePoint::duration(line_interval);
   if (!even_if_early && now - drawn_ < interval) return;
   drawn_ = now;
 
@@ -134,8 +134,8 @@ void ProgressView::draw(std::int64_t done, std::int64_t total, std::string_view 
     figures += ", " + std::to_string(static_cast<std::int64_t>(rate)) + "/s";
     if (total > done)
       figures += ", " +
-                 duration_text(static_cast<std::int64_t>(
-                     static_cast<double>(total - done) / rate * 1000)) +
+                 duration_text(
+                     static_cast<std::int64_t>(static_cast<double>(total - done) / rate * 1000)) +
                  " to go";
   }
   if (!style_.terminal) return write_line(detail + ": " + figures);

@@ -19,12 +19,12 @@ namespace ringshard::cli {
 struct ProgressStyle {
   bool terminal = false;  ///< one line, drawn again and again, with a bar; otherwise lines
   bool color = false;
-  bool quiet = false;  ///< nothing at all
+  bool quiet = false;         ///< nothing at all
   std::size_t columns = 100;  ///< of the terminal
 };
 
-/// Shows how far a long job is. On a terminal: a bar with rate and time to go. Into a pipe: a line for each change of
-/// a stage, and at most one a second in between. Thread-safe.
+/// Shows how far a long job is. On a terminal: a bar with rate and time to go. Into a pipe: a line
+/// for each change of a stage, and at most one a second in between. Thread-safe.
 class ProgressView final : public Progress {
  public:
   ProgressView(std::ostream& err, Clock& clock, ProgressStyle style);
@@ -54,8 +54,8 @@ class ProgressView final : public Progress {
     bool ended = false;
   };
 
-  void draw(std::int64_t done, std::int64_t total, std::string_view unit,
-            const std::string& detail, bool even_if_early);
+  void draw(std::int64_t done, std::int64_t total, std::string_view unit, const std::string& detail,
+            bool even_if_early);
   void draw_moves(const std::string& detail);
   void write_line(const std::string& line);
 

@@ -15,12 +15,9 @@ void print_text(std::ostream& out, const InitReport& report, const KeyspaceConfi
 }
 
 Json to_json(const InitReport& report, const KeyspaceConfig& keyspace) {
-  return {{"keyspace", keyspace.name},
-          {"state", ringshard::to_string(report.state)},
-          {"shards", keyspace.shards},
-          {"nodes", report.nodes},
-          {"homes", report.homes},
-          {"tables", report.tables}};
+  return {{"keyspace", keyspace.name}, {"state", ringshard::to_string(report.state)},
+          {"shards", keyspace.shards}, {"nodes", report.nodes},
+          {"homes", report.homes},     {"tables", report.tables}};
 }
 
 void print_text(std::ostream& out, const ImportReport& report, const KeyspaceConfig& keyspace) {
@@ -37,12 +34,8 @@ void print_text(std::ostream& out, const ImportReport& report, const KeyspaceCon
 }
 
 Json to_json(const ImportReport& report, const KeyspaceConfig& keyspace) {
-  Json json = {{"keyspace", keyspace.name},
-               {"rows", report.rows},
-               {"homes", report.homes},
-               {"seconds", report.seconds},
-               {"notes", report.notes},
-               {"tables", Json::array()}};
+  Json json = {{"keyspace", keyspace.name}, {"rows", report.rows},   {"homes", report.homes},
+               {"seconds", report.seconds}, {"notes", report.notes}, {"tables", Json::array()}};
   for (const ImportedTable& imported : report.tables)
     json["tables"].push_back({{"name", imported.name},
                               {"kind", imported.kind},

@@ -84,8 +84,10 @@ void print_text(std::ostream& out, const StatusReport& report) {
   std::map<MoveStage, std::int64_t> finished;
   std::int64_t unfinished = 0;
   for (const MoveRecord& move : report.moves) {
-    if (is_final(move.stage)) ++finished[move.stage];
-    else ++unfinished;
+    if (is_final(move.stage))
+      ++finished[move.stage];
+    else
+      ++unfinished;
     if (!is_final(move.stage) || report.show_finished) print_move(out, move, report.now_ms);
   }
   if (unfinished == 0) out << "no move is unfinished\n";
@@ -148,11 +150,13 @@ void print_text(std::ostream& out, const RouteReport& report) {
       << "epoch   " << report.epoch << '\n';
   for (const FoundRecord& found : report.records) {
     out << "home    on " << found.node << ": ";
-    if (!found.error.empty()) out << "can not be asked: " << redact(found.error) << '\n';
-    else out << (found.record ? describe_record(*found.record) : "no such home") << '\n';
+    if (!found.error.empty())
+      out << "can not be asked: " << redact(found.error) << '\n';
+    else
+      out << (found.record ? describe_record(*found.record) : "no such home") << '\n';
   }
-  out << "owner   " << (report.owner.empty() ? "none was found: see `ringshard doctor`" : report.owner)
-      << '\n';
+  out << "owner   "
+      << (report.owner.empty() ? "none was found: see `ringshard doctor`" : report.owner) << '\n';
   if (report.move)
     out << "move    " << report.move->id << ", " << report.move->source << " to "
         << report.move->target << ", " << to_string(report.move->stage) << ": "
@@ -174,9 +178,10 @@ Json to_json(const RouteReport& report) {
   json["move"] = report.move ? to_json(*report.move) : Json();
   json["records"] = Json::array();
   for (const FoundRecord& found : report.records)
-    json["records"].push_back({{"node", found.node},
-                               {"record", to_json(found.record)},
-                               {"error", found.error.empty() ? Json() : Json(redact(found.error))}});
+    json["records"].push_back(
+        {{"node", found.node},
+         {"record", to_json(found.record)},
+         {"error", found.error.empty() ? Json() : Json(redact(found.error))}});
   return json;
 }
 

@@ -24,8 +24,8 @@ std::string_view to_string(Verdict verdict) noexcept {
 }
 
 Verdict FleetVerifyReport::verdict() const noexcept {
-  const bool wrong = std::ranges::any_of(
-      problems, [](const VerifyProblem& problem) { return !problem.repaired; });
+  const bool wrong =
+      std::ranges::any_of(problems, [](const VerifyProblem& problem) { return !problem.repaired; });
   if (wrong) return Verdict::differences;
   if (!unchecked.empty()) return Verdict::could_not_check;
   return rows == 0 ? Verdict::nothing_checked : Verdict::verified;

@@ -24,7 +24,8 @@ struct VerifyProblem {
   bool repaired = false;
 };
 
-/// "Wrong" and "could not be checked" are different results, and nothing checked is neither right nor wrong.
+/// "Wrong" and "could not be checked" are different results, and nothing checked is neither right
+/// nor wrong.
 enum class Verdict : std::uint8_t { verified, differences, could_not_check, nothing_checked };
 
 std::string_view to_string(Verdict verdict) noexcept;
@@ -36,10 +37,10 @@ struct FleetVerifyReport {
   std::int64_t shards_checked = 0;
   std::int64_t shards_empty = 0;  ///< of these: homes without a row
   std::int64_t shards_total = 0;
-  std::int64_t rows = 0;  ///< read, with their keys checked
+  std::int64_t rows = 0;                 ///< read, with their keys checked
   std::map<std::string, Digest> tables;  ///< all shards together
-  std::int64_t pairs_compared = 0;  ///< shards whose two homes were compared row by row
-  VerifyReport pairs;               ///< what that gave
+  std::int64_t pairs_compared = 0;       ///< shards whose two homes were compared row by row
+  VerifyReport pairs;                    ///< what that gave
   ReferenceReport reference;
   std::vector<VerifyProblem> problems;
   std::vector<std::string> unchecked;  ///< what could not be checked, and why

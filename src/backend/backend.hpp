@@ -14,15 +14,15 @@
 
 namespace ringshard {
 
-/// A half-open interval of primary keys, (after, through], in the order of the table's primary key. A missing bound is
-/// the end of the table on that side.
+/// A half-open interval of primary keys, (after, through], in the order of the table's primary key.
+/// A missing bound is the end of the table on that side.
 struct KeyRange {
   std::optional<Row> after;
   std::optional<Row> through;
 };
 
-/// Count and checksum of a set of rows, independent of their order. The sum is of 128-bit row hashes modulo 2^128, so
-/// that equal rows do not cancel out as they would under XOR.
+/// Count and checksum of a set of rows, independent of their order. The sum is of 128-bit row
+/// hashes modulo 2^128, so that equal rows do not cancel out as they would under XOR.
 struct Digest {
   std::int64_t rows = 0;
   std::uint64_t sum_low = 0;
@@ -52,24 +52,25 @@ struct Quirks {
   bool typed_columns = true;       ///< a column holds values of one type only
 };
 
-/// The data definition language and introspection of one database: what SQL has no common words for. Stateless;
-/// thread-safe. All of it works inside the session's open transaction.
+/// The data definition language and introspection of one database: what SQL has no common words
+/// for. Stateless; thread-safe. All of it works inside the session's open transaction.
 class Dialect {
  public:
   virtual ~Dialect() = default;
 
   virtual const Quirks& quirks() const noexcept = 0;
 
-  /// The application's tables as they are now; everything of ringshard's own is left out. Answered from a cache
-  /// while the definitions have not changed: then it is the same object again.
+  /// The application's tables as they are now; everything of ringshard's own is left out. Answered
+  /// from a cache while the definitions have not changed: then it is the same object again.
   virtual std::shared_ptr<const HomeSchema> schema(Session& session) const = 0;
   HomeSchema describe_schema(Session& session) const { return *schema(session); }
 
   /// What stands in the way of moving this home: tables without a primary key, NULL inside one, ….
   virtual std::vector<Obstacle> obstacles(Session& session, const HomeSchema& schema) const = 0;
 
-  /// Makes change log, applied tables, checkpoints and triggers. The triggers note changes where the home's record says
-  /// owner with a peer, and refuse writes where it says mirror. Doing it again changes nothing.
+  /// Makes change log, applied tables, checkpoints and triggers. The triggers note changes where
+  /// the home's record says owner with a peer, and refuse writes where it says mirror. Doing it
+  /// again changes nothing.
   virtual void install_capture(Session& session, const HomeSchema& schema) const = 0;
 
   /// Removes all that install_capture made, if it is there.
@@ -80,8 +81,8 @@ class Dialect {
   /// The greatest seq that the change log ever gave out, also when its entry is gone; 0 if none.
   virtual std::int64_t log_head(Session& session) const = 0;
 
-  /// Inserts or overwrites a row of `table`, whose columns these are, and deletes other rows that hold the
-  /// same values of a further unique key.
+  /// Inserts or overwrites a row of `table`, whose columns these are, and deletes other rows that
+  /// hold the same values of a further unique key.
   virtual void put_evicting(Session& session, const Table& table, RowView row) const = 0;
 
   virtual Digest digest(Session& session, const Table& table, const KeyRange& range) const = 0;
@@ -99,8 +100,9 @@ class Backend {
 
   virtual const Dialect& dialect() const noexcept = 0;
 
-  /// A session that can work in `home`. Error{not_found} if this database keeps a home in something that has to
-  /// exist to be connected to (a file) and it does not; Error{unavailable} if the node can not be reached.
+  /// A session that can work in `home`. Error{not_found} if this database keeps a home in something
+  /// that has to exist to be connected to (a file) and it does not; Error{unavailable} if the node
+  /// can not be reached.
   virtual std::unique_ptr<Session> connect(const HomeName& home, SessionUse use) = 0;
 
   /// Sessions opened for homes with equal keys are interchangeable: what a pool sorts by.
@@ -119,8 +121,9 @@ class Backend {
   virtual void create_home(const HomeName& home, const std::optional<HomeRecord>& record,
                            const HomeSchema& schema) = 0;
 
-  /// Removes a home, whatever it holds. Nothing happens if there is none. The caller made sure that nobody needs it
-  /// and that its record says so: a session that is still open there must not find itself the owner.
+  /// Removes a home, whatever it holds. Nothing happens if there is none. The caller made sure that
+  /// nobody needs it and that its record says so: a session that is still open there must not find
+  /// itself the owner.
   virtual void drop_home(const HomeName& home) = 0;
 
   /// Every home of a keyspace on this node, the reference home too, by looking at the node itself.
@@ -131,20 +134,22 @@ class Backend {
 };
 
 struct SqliteOptions {
-  bool synchronous_full = true;  ///< each commit survives a power cut; false: the last ones may be lost
-  bool foreign_keys = true;      ///< enforced for the application's statements
+  bool synchronous_full =
+      true;                  ///< each commit survives a power cut; false: the last ones may be lost
+  bool foreign_keys = true;  ///< enforced for the application's statements
 };
 
 struct BackendOptions {
   SqliteOptions sqlite;
 };
 
-/// The backend for a DSN ("sqlite:/directory"). Error{invalid_argument} if no backend knows its scheme.
+/// The backend for a DSN ("sqlite:/directory"). Error{invalid_argument} if no backend knows its
+/// scheme.
 std::unique_ptr<Backend> open_backend(const std::string& dsn, Clock& clock,
                                       const BackendOptions& options = {});
 
-/// A session with a catalog ("sqlite:/directory/catalog.db"). `create`: make it if it is not there; otherwise that is
-/// Error{not_found}.
+/// A session with a catalog ("sqlite:/directory/catalog.db"). `create`: make it if it is not there;
+/// otherwise that is Error{not_found}.
 std::unique_ptr<Session> connect_catalog(const std::string& dsn, Clock& clock, bool create);
 
 }  // namespace ringshard

@@ -21,9 +21,9 @@ const Type& column(RowView row, std::size_t position, std::string_view name) {
 HomeRecord decode_home_record(RowView row) {
   const std::int64_t format = column<std::int64_t>(row, 0, "format");
   if (format != home_record_format)
-    throw Error(ErrorCode::refused,
-                "a home record has the format " + std::to_string(format) + ", and this version of ringshard knows " +
-                    std::to_string(home_record_format) + ": use a newer one");
+    throw Error(ErrorCode::refused, "a home record has the format " + std::to_string(format) +
+                                        ", and this version of ringshard knows " +
+                                        std::to_string(home_record_format) + ": use a newer one");
   HomeRecord record;
   record.keyspace = column<std::string_view>(row, 1, "keyspace");
   const std::int64_t shard = column<std::int64_t>(row, 2, "shard");

@@ -18,8 +18,8 @@ inline constexpr std::size_t home_record_width = 8;
 /// Raised when the meaning of the stored record changes.
 inline constexpr std::int64_t home_record_format = 1;
 
-/// A row of home_record_columns. Error{refused} if a newer version of ringshard wrote it, Error{corrupt} if it is not
-/// what a record must be.
+/// A row of home_record_columns. Error{refused} if a newer version of ringshard wrote it,
+/// Error{corrupt} if it is not what a record must be.
 HomeRecord decode_home_record(RowView row);
 
 /// Throws Error{corrupt} if the record found at `home` is the one of another home.

@@ -52,8 +52,9 @@ void require_growing_keys(const Table& table, const std::optional<Row>& after,
                           const RowBatch& batch) {
   if (batch.empty() || table.key.empty()) return;
   const Row first = key_of(table, batch[0]);
-  const bool repeats = (after && same_key(*after, first)) ||
-                       (batch.size() > 1 && same_key(first, key_of(table, batch[batch.size() - 1])));
+  const bool repeats =
+      (after && same_key(*after, first)) ||
+      (batch.size() > 1 && same_key(first, key_of(table, batch[batch.size() - 1])));
   if (repeats)
     throw Error(ErrorCode::internal, "reading table " + table.name +
                                          " in the order of its primary key does not get past " +
@@ -76,7 +77,8 @@ Change change_from(RowView row, std::string table, std::size_t key_begins, std::
 
 }  // namespace
 
-// ---- the home's record -----------------------------------------------------------------------------
+// ---- the home's record
+// -----------------------------------------------------------------------------
 
 std::optional<HomeRecord> HomeStore::record() {
   static const std::string sql =
@@ -96,11 +98,10 @@ void HomeStore::store_record(const HomeRecord& record) {
       "format = excluded.format, keyspace = excluded.keyspace, shard = excluded.shard, "
       "role = excluded.role, leg = excluded.leg, peer = excluded.peer, move_id = excluded.move_id, "
       "mover = excluded.mover";
-  session_.execute(sql,
-                   {home_record_format, std::string_view(record.keyspace),
-                    std::int64_t{record.shard.value}, to_string(record.role), record.leg,
-                    std::string_view(record.peer), std::string_view(record.move_id),
-                    std::string_view(record.mover)});
+  session_.execute(
+      sql, {home_record_format, std::string_view(record.keyspace), std::int64_t{record.shard.value},
+            to_string(record.role), record.leg, std::string_view(record.peer),
+            std::string_view(record.move_id), std::string_view(record.mover)});
 }
 
 bool HomeStore::promote(const std::string& move_id, std::int64_t leg,
@@ -111,7 +112,8 @@ bool HomeStore::promote(const std::string& move_id, std::int64_t leg,
              {leg, std::string_view(old_owner), std::string_view(move_id), leg - 1}) == 1;
 }
 
-// ---- tables and their statements -------------------------------------------------------------------
+// ---- tables and their statements
+// -------------------------------------------------------------------
 
 void HomeStore::refresh() {
   std::shared_ptr<const HomeSchema> now = dialect_.schema(session_);
@@ -148,7 +150,8 @@ std::span<const ValueView> HomeStore::parameters_of(const Row& values,
   return parameters_;
 }
 
-// ---- the change log --------------------------------------------------------------------------------
+// ---- the change log
+// --------------------------------------------------------------------------------
 
 std::int64_t HomeStore::log_head() { return dialect_.log_head(session_); }
 
@@ -216,7 +219,8 @@ std::vector<RowChange> HomeStore::rows_of(const std::vector<Change>& changes) {
   return rows;
 }
 
-// ---- the mirror's side -----------------------------------------------------------------------------
+// ---- the mirror's side
+// -----------------------------------------------------------------------------
 
 std::int64_t HomeStore::apply(std::span<const RowChange> changes, UniqueConflict on_conflict) {
   refresh();
@@ -231,8 +235,8 @@ std::int64_t HomeStore::apply(std::span<const RowChange> changes, UniqueConflict
 }
 
 bool HomeStore::is_newest(const TableSql& sql, const Change& change) {
-  return session_.execute(sql.note_applied,
-                          parameters_of(change.key, {change.leg, change.seq})) > 0;
+  return session_.execute(sql.note_applied, parameters_of(change.key, {change.leg, change.seq})) >
+         0;
 }
 
 std::vector<Change> HomeStore::applied_after(const Table& table, std::int64_t leg, std::int64_t seq,
@@ -245,7 +249,8 @@ std::vector<Change> HomeStore::applied_after(const Table& table, std::int64_t le
   return changes;
 }
 
-// ---- rows ------------------------------------------------------------------------------------------
+// ---- rows
+// ------------------------------------------------------------------------------------------
 
 std::optional<Row> HomeStore::fetch(const Table& table, const Row& key) {
   return fetch(sql_of(table), key);
@@ -294,8 +299,10 @@ bool HomeStore::read_range(const Table& table, const KeyRange& range, RowBatch& 
 std::int64_t HomeStore::insert_missing(const Table& table, const RowBatch& rows) {
   const TableSql& sql = sql_of(table);
   std::int64_t inserted = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    inserted += session_.execute(sql.insert_missing, rows[i]);
+  std::size_t next = 0;
+  for (; rows.size() - next >= TableSql::rows_at_once; next += TableSql::rows_at_once)
+    inserted += session_.execute(sql.insert_many, rows.range(next, TableSql::rows_at_once));
+  for (; next < rows.size(); ++next) inserted += session_.execute(sql.insert_missing, rows[next]);
   return inserted;
 }
 

@@ -46,8 +46,9 @@ struct Checkpoint {
   bool complete = false;
 };
 
-/// What is done to the rows and the bookkeeping of one home, written once for every database. Works inside the
-/// session's open transaction. One thread at a time, like its session, which must outlive it.
+/// What is done to the rows and the bookkeeping of one home, written once for every database. Works
+/// inside the session's open transaction. One thread at a time, like its session, which must
+/// outlive it.
 class HomeStore {
  public:
   HomeStore(Session& session, const Dialect& dialect) : session_(session), dialect_(dialect) {}
@@ -59,8 +60,9 @@ class HomeStore {
   std::optional<HomeRecord> record();
   void store_record(const HomeRecord& record);
 
-  /// The last step of a handover: this mirror becomes the owner of `leg`, with the old owner as its mirror. Does nothing and
-  /// returns false unless the home is a mirror of the same move in the leg before.
+  /// The last step of a handover: this mirror becomes the owner of `leg`, with the old owner as its
+  /// mirror. Does nothing and returns false unless the home is a mirror of the same move in the leg
+  /// before.
   bool promote(const std::string& move_id, std::int64_t leg, const std::string& old_owner);
 
   // --- the change log of an owner that is being moved
@@ -74,26 +76,30 @@ class HomeStore {
   std::vector<RowChange> rows_of(const std::vector<Change>& changes);
 
   // --- the mirror's side
-  /// Applies changes, newer wins: one whose seq is older than what was applied to that key in this or a later leg is left
-  /// out. Returns how many took effect. The caller has checked role, move and leg.
+  /// Applies changes, newer wins: one whose seq is older than what was applied to that key in this
+  /// or a later leg is left out. Returns how many took effect. The caller has checked role, move
+  /// and leg.
   std::int64_t apply(std::span<const RowChange> changes, UniqueConflict on_conflict);
 
-  /// Keys of one table changed in `leg` by changes after `seq`, in chunks of at most `limit` by seq.
+  /// Keys of one table changed in `leg` by changes after `seq`, in chunks of at most `limit` by
+  /// seq.
   std::vector<Change> applied_after(const Table& table, std::int64_t leg, std::int64_t seq,
                                     std::int64_t limit);
 
   // --- rows
   std::optional<Row> fetch(const Table& table, const Row& key);
 
-  /// Rows after `after` in primary-key order, until `rows_max` rows or `bytes_max` bytes are reached; at least one row if
-  /// there is one. `out` is cleared first. Returns true if the table's end was reached. Throws Error{internal} if keys do not grow.
+  /// Rows after `after` in primary-key order, until `rows_max` rows or `bytes_max` bytes are
+  /// reached; at least one row if there is one. `out` is cleared first. Returns true if the table's
+  /// end was reached. Throws Error{internal} if keys do not grow.
   bool read_chunk(const Table& table, const std::optional<Row>& after, std::size_t rows_max,
                   std::size_t bytes_max, RowBatch& out);
 
   /// All rows of a range, in primary-key order. Returns false if there is none.
   bool read_range(const Table& table, const KeyRange& range, RowBatch& out);
 
-  /// Inserts the rows whose keys, primary or further unique ones, are not there yet. Returns how many it inserted.
+  /// Inserts the rows whose keys, primary or further unique ones, are not there yet. Returns how
+  /// many it inserted.
   std::int64_t insert_missing(const Table& table, const RowBatch& rows);
 
   /// Makes the row of `key` what is given, or absent.
@@ -126,7 +132,8 @@ class HomeStore {
   std::vector<ValueView> parameters_;  // of the statement being run: kept, so that its memory is
 };
 
-/// The name of the table that keeps the applied changes of `table`: of fixed length, whatever the table is called.
+/// The name of the table that keeps the applied changes of `table`: of fixed length, whatever the
+/// table is called.
 std::string applied_table_name(std::string_view table);
 
 /// The widest key that a change log can note.

@@ -9,7 +9,8 @@ namespace ringshard {
 
 namespace {
 
-// The clock of a test may not be the one that a condition variable knows, so it is asked this often.
+// The clock of a test may not be the one that a condition variable knows, so it is asked this
+// often.
 constexpr std::chrono::milliseconds wait_slice(50);
 
 }  // namespace
@@ -95,7 +96,10 @@ void SessionPool::give_back(std::unique_ptr<Entry> entry, bool discard) noexcept
   try {
     if (session.in_transaction()) session.rollback();
     keep = keep && session.usable();
-    if (keep) session.set_statement_deadline(Deadline());
+    if (keep) {
+      session.set_statement_deadline(Deadline());
+      session.set_durable(true);
+    }
     if (keep) {
       const std::lock_guard lock(mutex_);
       idle_.push_front(std::move(entry));

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -16,11 +15,12 @@
 namespace ringshard {
 
 struct PoolOptions {
-  std::size_t size_max = 16;                        ///< open sessions, idle or not
-  Duration wait_max = std::chrono::seconds(1);      ///< for one to become free
+  std::size_t size_max = 16;                    ///< open sessions, idle or not
+  Duration wait_max = std::chrono::seconds(1);  ///< for one to become free
 };
 
-/// Open sessions of one node for one use, bounded. Thread-safe; no lock is held while a session is opened or closed.
+/// Open sessions of one node for one use, bounded. Thread-safe; no lock is held while a session is
+/// opened or closed.
 ///
 ///     PooledSession session = pool.acquire(home, deadline);
 ///     session->begin_home(…);      // it goes back to the pool at the end of the scope
@@ -57,7 +57,8 @@ class SessionPool {
   SessionPool(Backend& backend, Clock& clock, SessionUse use, PoolOptions options)
       : backend_(backend), clock_(clock), use_(use), options_(options) {}
 
-  /// Error{pool_exhausted} if none became free by the earlier of the deadline and wait_max; or what connecting throws.
+  /// Error{pool_exhausted} if none became free by the earlier of the deadline and wait_max; or what
+  /// connecting throws.
   Lease acquire(const HomeName& home, Deadline deadline);
 
   /// Closes the idle sessions.

@@ -8,7 +8,8 @@
 
 namespace ringshard {
 
-/// Many rows in few allocations: what is read on one side and written on the other. Rows are valid until clear().
+/// Many rows in few allocations: what is read on one side and written on the other. Rows are valid
+/// until clear().
 class RowBatch {
  public:
   RowBatch() = default;
@@ -24,6 +25,10 @@ class RowBatch {
   std::size_t bytes() const noexcept { return bytes_; }
   RowView operator[](std::size_t index) const {
     return RowView(values_).subspan(index * width_, width_);
+  }
+  /// The values of `count` rows, one row after the other.
+  RowView range(std::size_t index, std::size_t count) const {
+    return RowView(values_).subspan(index * width_, count * width_);
   }
 
  private:

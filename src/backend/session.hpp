@@ -40,19 +40,20 @@ class ResultSink {
   virtual bool row(RowView row) = 0;
 };
 
-/// One connection to a node, for one thread at a time; may be handed from thread to thread between calls.
+/// One connection to a node, for one thread at a time; may be handed from thread to thread between
+/// calls.
 ///
 /// Every call may throw Error with the code that backend's translation gives it; after one of
-/// unavailable, outcome_unknown or corrupt the session is not usable() any more. A transaction that is open when
-/// the session is destroyed is rolled back.
+/// unavailable, outcome_unknown or corrupt the session is not usable() any more. A transaction that
+/// is open when the session is destroyed is rolled back.
 class Session {
  public:
   virtual ~Session() = default;
 
-  /// Begins a transaction inside a home and returns its record as this transaction sees it: for write and
-  /// exclusive, as of after the lock was granted. No record means that nothing of that name is a home; the
-  /// transaction is open all the same. Error{conflict} if the lock was not had by `lock_deadline`; then no
-  /// transaction is open.
+  /// Begins a transaction inside a home and returns its record as this transaction sees it: for
+  /// write and exclusive, as of after the lock was granted. No record means that nothing of that
+  /// name is a home; the transaction is open all the same. Error{conflict} if the lock was not had
+  /// by `lock_deadline`; then no transaction is open.
   virtual std::optional<HomeRecord> begin_home(const HomeName& home, TxMode mode,
                                                Deadline lock_deadline) = 0;
 
@@ -64,7 +65,8 @@ class Session {
   virtual void rollback() noexcept = 0;
   virtual bool in_transaction() const noexcept = 0;
 
-  /// Statements with parameters $1, $2, …; prepared once and kept. Returns the number of rows changed.
+  /// Statements with parameters $1, $2, …; prepared once and kept. Returns the number of rows
+  /// changed.
   virtual std::int64_t execute(std::string_view sql, std::span<const ValueView> parameters) = 0;
   virtual void query(std::string_view sql, std::span<const ValueView> parameters,
                      ResultSink& sink) = 0;
@@ -72,14 +74,21 @@ class Session {
   /// Several statements without parameters or results.
   virtual void run_script(std::string_view sql) = 0;
 
-  /// A statement still running at the deadline is stopped with Error{timeout}. Stays until set again.
+  /// With false, the next transactions of this session need not survive a power cut until somebody
+  /// commits in the same home with true, which is the default. They are lost in order: the last
+  /// ones, whole. Error{internal} inside a transaction. A database that can not do this commits as
+  /// always.
+  virtual void set_durable(bool durable) { static_cast<void>(durable); }
+
+  /// A statement still running at the deadline is stopped with Error{timeout}. Stays until set
+  /// again.
   virtual void set_statement_deadline(Deadline deadline) = 0;
 
   /// False once the connection is lost or its home was replaced: do not reuse it.
   virtual bool usable() const noexcept = 0;
 
-  /// The driver's own handle (sqlite3*), for code that has a data layer of its own. Do not end the transaction
-  /// through it.
+  /// The driver's own handle (sqlite3*), for code that has a data layer of its own. Do not end the
+  /// transaction through it.
   virtual void* native_handle() noexcept = 0;
 
   // Conveniences over the above.
@@ -129,7 +138,8 @@ class SessionTransaction {
 
 /// The one place where an identifier is quoted: "na""me".
 std::string quoted(std::string_view identifier);
-// Without these, a std::string would find std::quoted wherever <iomanip> was included along the way.
+// Without these, a std::string would find std::quoted wherever <iomanip> was included along the
+// way.
 inline std::string quoted(const std::string& identifier) {
   return quoted(std::string_view(identifier));
 }

@@ -68,20 +68,25 @@ HomeStore::TableSql::TableSql(const Table& described) : table(described) {
 
   select_row = "SELECT " + columns + " FROM " + name + " WHERE " + key_equals(table);
   insert_missing = insert + " ON CONFLICT DO NOTHING";
+  insert_many = insert;
+  for (std::size_t i = 1; i < rows_at_once; ++i)
+    insert_many += ", (" + placeholders(table.columns.size(), i * table.columns.size() + 1) + ")";
+  insert_many += " ON CONFLICT DO NOTHING";
   upsert = insert + " ON CONFLICT (" + quoted_list(table.key) + ") DO UPDATE SET " +
            set_to_excluded(table);
   erase = "DELETE FROM " + name + " WHERE " + key_equals(table);
   count = "SELECT count(*) FROM " + name;
   for (std::size_t i = 0; i < 4; ++i) read[i] = read_statement(table, (i & 1U) != 0, (i & 2U) != 0);
 
-  // A change that has been noted already is noted, and applied, again (>=, not >): the migrator's second application mends a
-  // deletion that a router applied while a backfill insert of the same row was about to be committed.
+  // A change that has been noted already is noted, and applied, again (>=, not >): the migrator's
+  // second application mends a deletion that a router applied while a backfill insert of the same
+  // row was about to be committed.
   const std::string applied = quoted(applied_table_name(table.name));
   note_applied = "INSERT INTO " + applied + " (" + key_columns(width) + ", leg, seq) VALUES (" +
                  placeholders(width + 2) + ") ON CONFLICT (" + key_columns(width) +
                  ") DO UPDATE SET leg = excluded.leg, seq = excluded.seq WHERE excluded.leg > " +
-                 applied + ".leg OR (excluded.leg = " + applied + ".leg AND excluded.seq >= " +
-                 applied + ".seq)";
+                 applied + ".leg OR (excluded.leg = " + applied +
+                 ".leg AND excluded.seq >= " + applied + ".seq)";
   applied_after = "SELECT seq, leg, " + key_columns(width) + " FROM " + applied +
                   " WHERE leg = $1 AND seq > $2 ORDER BY seq LIMIT $3";
 

@@ -72,9 +72,9 @@ class Catalog {
   void store_nodes(std::string_view keyspace, const std::vector<NodeInfo>& nodes);
   std::vector<NodeInfo> nodes(std::string_view keyspace);
 
-  /// Sets the placement of a shard to the node on which its owner was found, for a placement that fell
-  /// behind (a catalog restored from a backup). Error{refused} while an unfinished move has the
-  /// shard: that move sets it.
+  /// Sets the placement of a shard to the node on which its owner was found, for a placement that
+  /// fell behind (a catalog restored from a backup). Error{refused} while an unfinished move has
+  /// the shard: that move sets it.
   void correct_placement(std::string_view keyspace, ShardId shard, std::string_view node);
 
   // --- moves

@@ -279,10 +279,10 @@ void Catalog::correct_placement(std::string_view keyspace, ShardId shard, std::s
     const std::string before = implementation_->node_of(keyspace, shard);
     if (before == node) return;
     implementation_->place(keyspace, shard, node);
-    implementation_->note(keyspace, "", "placement",
-                          name + " is on " + std::string(node) + ", where its owner was found, not on " +
-                              before,
-                          implementation_->raise_version(keyspace));
+    implementation_->note(
+        keyspace, "", "placement",
+        name + " is on " + std::string(node) + ", where its owner was found, not on " + before,
+        implementation_->raise_version(keyspace));
   });
 }
 

@@ -13,8 +13,9 @@ struct Hash128 {
   friend bool operator==(const Hash128&, const Hash128&) = default;
 };
 
-/// XXH3_128bits, seed 0, of what encode_row() makes of the row: the same on every database and machine. `scratch` holds
-/// those bytes meanwhile; hand in the same one again, so that no memory is allocated for each row.
+/// XXH3_128bits, seed 0, of what encode_row() makes of the row: the same on every database and
+/// machine. `scratch` holds those bytes meanwhile; hand in the same one again, so that no memory is
+/// allocated for each row.
 Hash128 hash_row(RowView row, std::string& scratch);
 
 /// XXH3_64bits, seed 0.

@@ -82,7 +82,7 @@ class Mirror {
 
  private:
   // Changes of one write that are mirrored at once; a larger write is left to the migrator.
-  static constexpr std::int64_t changes_max = 10'000;
+  static constexpr std::int64_t changes_max = 2'000;
   static constexpr std::size_t home_slots = 256;
 
   // Several homes may share a slot: they then share a pause, which is harmless.

@@ -71,9 +71,10 @@ CONFORMANCE_TEST_CASE("a mirror refuses the application's writes and takes appli
     return 0;
   });
   CHECK(pair.target.log().empty());
-  for (const char* sql : {"INSERT INTO item VALUES (2, 'b')", "UPDATE item SET name = 'x'",
-                          "DELETE FROM item", "INSERT INTO item VALUES (1, 'z') ON CONFLICT (id) "
-                                              "DO UPDATE SET name = 'z'"}) {
+  for (const char* sql :
+       {"INSERT INTO item VALUES (2, 'b')", "UPDATE item SET name = 'x'", "DELETE FROM item",
+        "INSERT INTO item VALUES (1, 'z') ON CONFLICT (id) "
+        "DO UPDATE SET name = 'z'"}) {
     CHECK(error_of([&] { pair.target.run(sql); }) == ErrorCode::not_owner);
   }
   CHECK(same(pair.target.fetch("item", key(1)), row(1, "a")));
@@ -171,8 +172,10 @@ CONFORMANCE_TEST_CASE("what stands in the way of a move is named") {
     wide_key += (i > 0 ? ", c" : "c") + std::to_string(i);
   }
   TestHome home(fixture.open_node("a"), at_rest(),
-                {items[0], "CREATE TABLE bare (a BIGINT)", "CREATE TABLE ringshard_mine (id BIGINT "
-                 "PRIMARY KEY)", wide + "PRIMARY KEY (" + wide_key + "))"});
+                {items[0], "CREATE TABLE bare (a BIGINT)",
+                 "CREATE TABLE ringshard_mine (id BIGINT "
+                 "PRIMARY KEY)",
+                 wide + "PRIMARY KEY (" + wide_key + "))"});
   std::string found;
   home.maintain(TxMode::read, [&](HomeStore& store) {
     for (const Obstacle& obstacle : store.dialect().obstacles(
@@ -200,10 +203,11 @@ CONFORMANCE_TEST_CASE("names of any kind are captured, copied and compared") {
   TestType fixture;
   const std::string order = quoted(std::string_view("Order"));
   const std::string odd = quoted(std::string_view("sel\"ect it's {id} größe"));
-  MovingPair pair(fixture,
-                  {"CREATE TABLE " + order + " (\"select\" BIGINT PRIMARY KEY, \"leg\" TEXT UNIQUE)",
-                   "CREATE TABLE " + odd + " (\"a \"\"b\" TEXT, \"größe\" BIGINT, \"peer\" TEXT, "
-                   "PRIMARY KEY (\"größe\", \"a \"\"b\"))"});
+  MovingPair pair(
+      fixture, {"CREATE TABLE " + order + " (\"select\" BIGINT PRIMARY KEY, \"leg\" TEXT UNIQUE)",
+                "CREATE TABLE " + odd +
+                    " (\"a \"\"b\" TEXT, \"größe\" BIGINT, \"peer\" TEXT, "
+                    "PRIMARY KEY (\"größe\", \"a \"\"b\"))"});
   pair.owner.run("INSERT INTO " + order + " VALUES (1, 'x'), (2, 'y')");
   pair.owner.run("INSERT INTO " + odd + " VALUES ('a', 1, 'p'), ('b', 1, NULL)");
   CHECK(pair.owner.log().size() == 4);

@@ -15,8 +15,8 @@
 
 namespace ringshard::testing {
 
-/// What the conformance suite needs of a database: two empty nodes of it, and its words for a few types. A new one
-/// derives from this and joins CONFORMANCE_TEST_CASE in fixtures.hpp.
+/// What the conformance suite needs of a database: two empty nodes of it, and its words for a few
+/// types. A new one derives from this and joins CONFORMANCE_TEST_CASE in fixtures.hpp.
 class BackendFixture {
  public:
   virtual ~BackendFixture() = default;
@@ -69,8 +69,7 @@ inline bool same(const std::optional<Row>& left, const std::optional<Row>& right
 /// One home on one node, with a session for the application and one for maintenance.
 class TestHome {
  public:
-  TestHome(std::unique_ptr<Backend> backend, HomeRecord record,
-           std::vector<std::string> statements)
+  TestHome(std::unique_ptr<Backend> backend, HomeRecord record, std::vector<std::string> statements)
       : backend_(std::move(backend)), home_{record.keyspace, record.shard} {
     HomeSchema schema;
     schema.statements = std::move(statements);
@@ -140,7 +139,8 @@ class TestHome {
   }
   std::optional<Row> fetch(const std::string& table_name, const Row& row_key) {
     const Table described = table(table_name);
-    return maintain(TxMode::read, [&](HomeStore& store) { return store.fetch(described, row_key); });
+    return maintain(TxMode::read,
+                    [&](HomeStore& store) { return store.fetch(described, row_key); });
   }
   Digest digest(const std::string& table_name, const KeyRange& range = {}) {
     const Table described = table(table_name);

@@ -47,9 +47,9 @@ CONFORMANCE_TEST_CASE("a digest finds what makes two tables differ") {
     return first != second;
   };
   const Row base{id(1), text("a"), text("b"), blob("cc")};
-  CHECK(differ({base}, {{id(1), text("a"), text("b"), blob("cb")}}));   // one bit
-  CHECK(differ({base}, {{id(1), text("b"), text("a"), blob("cc")}}));   // columns swapped
-  CHECK(differ({base}, {{id(1), text("ab"), text(""), blob("cc")}}));   // ('a','b'), ('ab','')
+  CHECK(differ({base}, {{id(1), text("a"), text("b"), blob("cb")}}));  // one bit
+  CHECK(differ({base}, {{id(1), text("b"), text("a"), blob("cc")}}));  // columns swapped
+  CHECK(differ({base}, {{id(1), text("ab"), text(""), blob("cc")}}));  // ('a','b'), ('ab','')
   CHECK(differ({{id(1), text(""), text("b"), Null{}}}, {{id(1), Null{}, text("b"), Null{}}}));
   CHECK(differ({{id(1), text("x"), Null{}, Null{}}}, {{id(1), Null{}, text("x"), Null{}}}));
   CHECK(differ({{id(1), Null{}, Null{}, blob("")}}, {{id(1), Null{}, Null{}, Null{}}}));
@@ -104,8 +104,7 @@ TEST_CASE("equal rows do not cancel out in a digest, and sums carry over") {
 TEST_CASE("the hash of a row is a stored value that never changes") {
   // XXH3_128bits of encode_row(), so that digests of any two versions and databases compare.
   SqliteFixture fixture;
-  TestHome home(fixture.open_node("a"), at_rest(),
-                {"CREATE TABLE t (id INTEGER PRIMARY KEY, v)"});
+  TestHome home(fixture.open_node("a"), at_rest(), {"CREATE TABLE t (id INTEGER PRIMARY KEY, v)"});
   home.run("INSERT INTO t VALUES (1, 'one'), (2, NULL), (3, 2.5), (4, x'00ff')");
   CHECK(home.digest("t").str() == "4 rows, 866608195c177dac5c2a2d9af692c6ce");
 }

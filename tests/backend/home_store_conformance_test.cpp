@@ -30,9 +30,8 @@ CONFORMANCE_TEST_CASE("a mirror is promoted once, and only by its own move in th
   TestType fixture;
   TestHome home(fixture.open_node("a"), mirror(1), items);
   const auto promote = [&](const std::string& move, std::int64_t leg) {
-    return home.maintain(TxMode::exclusive, [&](HomeStore& store) {
-      return store.promote(move, leg, "source");
-    });
+    return home.maintain(TxMode::exclusive,
+                         [&](HomeStore& store) { return store.promote(move, leg, "source"); });
   };
   CHECK_FALSE(promote("m2", 2));
   CHECK_FALSE(promote("m1", 1));
@@ -40,8 +39,7 @@ CONFORMANCE_TEST_CASE("a mirror is promoted once, and only by its own move in th
   CHECK(home.maintain(TxMode::read, [](HomeStore& store) { return store.record(); }) == mirror(1));
   CHECK(promote("m1", 2));
   CHECK_FALSE(promote("m1", 2));
-  const auto record =
-      home.maintain(TxMode::read, [](HomeStore& store) { return store.record(); });
+  const auto record = home.maintain(TxMode::read, [](HomeStore& store) { return store.record(); });
   REQUIRE(record.has_value());
   CHECK(record->role == Role::owner);
   CHECK(record->leg == 2);
@@ -119,8 +117,9 @@ CONFORMANCE_TEST_CASE("applied late, again or out of order, the newest change wi
 
 CONFORMANCE_TEST_CASE("every order of applying ends in the same rows") {
   TestType fixture;
-  const std::vector<RowChange> changes{change(1, key(1), row(1, "a")), change(2, key(1), std::nullopt),
-                                       change(3, key(1), row(1, "b")), change(4, key(2), row(2, "c"))};
+  const std::vector<RowChange> changes{
+      change(1, key(1), row(1, "a")), change(2, key(1), std::nullopt),
+      change(3, key(1), row(1, "b")), change(4, key(2), row(2, "c"))};
   std::vector<std::size_t> order{0, 1, 2, 3};
   TestHome target(fixture.open_node("orders"), mirror(), items);
   target.install_capture();
@@ -195,12 +194,35 @@ CONFORMANCE_TEST_CASE("a chunk inserted late does not bring back what newer chan
   pair.owner.run("DELETE FROM item WHERE id = 2");
   pair.tail();
   CHECK(pair.target.maintain(TxMode::write, [&](HomeStore& store) {
-          return store.insert_missing(table, chunk);
-        }) == 2);
-  // The deleted row is back, which newer wins can not see; the tailer's second application mends it.
+    return store.insert_missing(table, chunk);
+  }) == 2);
+  // The deleted row is back, which newer wins can not see; the tailer's second application mends
+  // it.
   pair.tail();
   CHECK(same(pair.target.fetch("item", key(1)), row(1, "new")));
   CHECK(pair.owner.digest("item") == pair.target.digest("item"));
+}
+
+CONFORMANCE_TEST_CASE("of a chunk only the rows are inserted whose keys are not there yet") {
+  TestType fixture;
+  MovingPair pair(fixture,
+                  {"CREATE TABLE item (id BIGINT PRIMARY KEY, name TEXT, code BIGINT UNIQUE)"});
+  pair.owner.maintain(TxMode::write, [](HomeStore& store) {
+    for (std::int64_t id = 0; id < 29; ++id)
+      store.session().execute("INSERT INTO item VALUES ($1, 'owner', $1)", {id});
+    return 0;
+  });
+  pair.target.maintain(TxMode::write, [](HomeStore& store) {
+    for (const std::int64_t id : {0, 9, 10, 28})
+      store.session().execute("INSERT INTO item VALUES ($1, 'target', $1)", {id});
+    return store.session().execute("INSERT INTO item VALUES (100, 'target', 17)");
+  });
+  CHECK(pair.backfill("item", 29) == 24);
+  CHECK(same(pair.target.fetch("item", key(9)),
+             Row{std::int64_t{9}, std::string("target"), std::int64_t{9}}));
+  CHECK(same(pair.target.fetch("item", key(8)),
+             Row{std::int64_t{8}, std::string("owner"), std::int64_t{8}}));
+  CHECK_FALSE(pair.target.fetch("item", key(17)).has_value());
 }
 
 CONFORMANCE_TEST_CASE("a chunk ends at its rows, at its bytes or at the table's end") {
@@ -249,9 +271,8 @@ CONFORMANCE_TEST_CASE("unique values that change hands arrive in any order") {
     session.execute("UPDATE account SET email = 'a' WHERE id = 2");
     session.execute("UPDATE account SET email = 'b' WHERE id = 1");
   });
-  auto rows = pair.owner.maintain(TxMode::read, [](HomeStore& store) {
-    return store.rows_of(store.log_after(0, 100));
-  });
+  auto rows = pair.owner.maintain(
+      TxMode::read, [](HomeStore& store) { return store.rows_of(store.log_after(0, 100)); });
   REQUIRE(rows.size() == 3);
   CHECK(error_of([&] { pair.apply(rows, UniqueConflict::fail); }) == ErrorCode::constraint);
   pair.apply(rows);
@@ -265,8 +286,9 @@ CONFORMANCE_TEST_CASE("unique values that change hands arrive in any order") {
 
 CONFORMANCE_TEST_CASE("a composite key is read and compared in its own order") {
   TestType fixture;
-  MovingPair pair(fixture, {"CREATE TABLE line (note TEXT, pos BIGINT, invoice TEXT, amount BIGINT, "
-                            "PRIMARY KEY (invoice, pos))"});
+  MovingPair pair(fixture,
+                  {"CREATE TABLE line (note TEXT, pos BIGINT, invoice TEXT, amount BIGINT, "
+                   "PRIMARY KEY (invoice, pos))"});
   const Table table = pair.owner.table("line");
   CHECK(table.key == std::vector<std::string>{"invoice", "pos"});
   CHECK(table.key_positions == std::vector<std::size_t>{2, 1});
@@ -347,7 +369,9 @@ CONFORMANCE_TEST_CASE("a definition that was rolled back is forgotten") {
   TestType fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   HomeStore& store = home.store();
-  const auto tables = [&] { return store.dialect().describe_schema(store.session()).tables.size(); };
+  const auto tables = [&] {
+    return store.dialect().describe_schema(store.session()).tables.size();
+  };
   for (const char* name : {"first", "second"}) {
     SessionTransaction tx(store.session(), home.name(), TxMode::write, soon());
     store.session().execute("CREATE TABLE " + std::string(name) + " (id BIGINT PRIMARY KEY)");
@@ -365,8 +389,8 @@ CONFORMANCE_TEST_CASE("counters are raised and never lowered, also where nothing
   for (int i = 0; i < 3; ++i) pair.owner.run("INSERT INTO entry (name) VALUES ('x')");
   pair.owner.run("DELETE FROM entry");
   const auto counters = [](TestHome& home) {
-    return home.maintain(TxMode::read,
-                         [](HomeStore& store) { return store.dialect().counters(store.session()); });
+    return home.maintain(
+        TxMode::read, [](HomeStore& store) { return store.dialect().counters(store.session()); });
   };
   const auto raise = [](TestHome& home, const std::vector<Counter>& to) {
     home.maintain(TxMode::write, [&](HomeStore& store) {

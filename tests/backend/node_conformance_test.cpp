@@ -63,9 +63,8 @@ CONFORMANCE_TEST_CASE("the homes of one keyspace are listed, and no others") {
   const auto backend = fixture.open_node("a");
   backend->prepare_node();
   CHECK(backend->homes("shop").empty());
-  for (const HomeName& name :
-       {HomeName{"shop", ShardId{12}}, HomeName{"shop", ShardId{3}}, HomeName{"shop_1", ShardId{2}},
-        HomeName{"sho", ShardId{1}}}) {
+  for (const HomeName& name : {HomeName{"shop", ShardId{12}}, HomeName{"shop", ShardId{3}},
+                               HomeName{"shop_1", ShardId{2}}, HomeName{"sho", ShardId{1}}}) {
     HomeRecord record = at_rest();
     record.keyspace = name.keyspace;
     record.shard = *name.shard;

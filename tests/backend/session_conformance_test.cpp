@@ -71,8 +71,7 @@ CONFORMANCE_TEST_CASE("what a home's sessions ask for joins with the reference h
       home.application().first_row("SELECT name, label FROM item JOIN genre ON genre.id = item.id");
   REQUIRE(found.has_value());
   CHECK(describe(*found) == "('x', 'Rock')");
-  CHECK(error_of([&] { home.application().execute("DELETE FROM genre"); }) ==
-        ErrorCode::read_only);
+  CHECK(error_of([&] { home.application().execute("DELETE FROM genre"); }) == ErrorCode::read_only);
 }
 
 CONFORMANCE_TEST_CASE("an exclusive transaction and a write exclude each other") {
@@ -190,9 +189,8 @@ CONFORMANCE_TEST_CASE("one call runs one statement") {
   TestType fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   Session& session = home.application();
-  CHECK(error_of([&] {
-          session.execute("INSERT INTO item VALUES (1, 'x'); DELETE FROM item");
-        }) == ErrorCode::invalid_argument);
+  CHECK(error_of([&] { session.execute("INSERT INTO item VALUES (1, 'x'); DELETE FROM item"); }) ==
+        ErrorCode::invalid_argument);
   CHECK(error_of([&] { session.execute(" -- nothing"); }) == ErrorCode::invalid_argument);
   CHECK(session.execute("INSERT INTO item VALUES (1, 'x'); -- the end") == 1);
   session.run_script("INSERT INTO item VALUES (2, 'y'); INSERT INTO item VALUES (3, 'z');");
@@ -247,8 +245,7 @@ CONFORMANCE_TEST_CASE("a statement still running at its deadline is stopped") {
   const std::string endless =
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
   SessionTransaction tx(session, home.name(), TxMode::read, soon());
-  session.set_statement_deadline(
-      Deadline::after(system_clock(), std::chrono::milliseconds(20)));
+  session.set_statement_deadline(Deadline::after(system_clock(), std::chrono::milliseconds(20)));
   CHECK(error_of([&] { session.rows(endless); }) == ErrorCode::timeout);
   CHECK(error_of([&] { session.rows("SELECT 1"); }) == ErrorCode::timeout);
   CHECK(session.usable());
@@ -260,8 +257,7 @@ CONFORMANCE_TEST_CASE("a statement still running at its deadline is stopped") {
 CONFORMANCE_TEST_CASE("a session is for its own home only") {
   TestType fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
-  if (home.backend().session_key(home.name()) ==
-      home.backend().session_key({"shop", ShardId{8}}))
+  if (home.backend().session_key(home.name()) == home.backend().session_key({"shop", ShardId{8}}))
     return;  // sessions of this database work in every home
   CHECK(error_of([&] {
           SessionTransaction(home.application(), {"shop", ShardId{8}}, TxMode::read, soon());

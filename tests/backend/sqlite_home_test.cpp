@@ -131,12 +131,14 @@ TEST_CASE("makers of the same home get one home") {
 
 TEST_CASE("rows that REPLACE removes for a further unique key are noted") {
   SqliteFixture fixture;
-  MovingPair pair(fixture, {"CREATE TABLE account (id INTEGER PRIMARY KEY, email TEXT COLLATE NOCASE "
-                            "UNIQUE, area TEXT, code INTEGER)",
-                            "CREATE UNIQUE INDEX place ON account (area COLLATE NOCASE, code) "
-                            "WHERE code > 0"});
-  pair.owner.run("INSERT INTO account VALUES (1, 'a', 'x', 1), (2, 'b', 'x', 2), (3, 'c', 'y', 0), "
-                 "(4, 'd', 'y', 0)");
+  MovingPair pair(fixture,
+                  {"CREATE TABLE account (id INTEGER PRIMARY KEY, email TEXT COLLATE NOCASE "
+                   "UNIQUE, area TEXT, code INTEGER)",
+                   "CREATE UNIQUE INDEX place ON account (area COLLATE NOCASE, code) "
+                   "WHERE code > 0"});
+  pair.owner.run(
+      "INSERT INTO account VALUES (1, 'a', 'x', 1), (2, 'b', 'x', 2), (3, 'c', 'y', 0), "
+      "(4, 'd', 'y', 0)");
   pair.tail();
   const auto check_equal = [&] {
     pair.tail();
@@ -156,8 +158,9 @@ TEST_CASE("rows that REPLACE removes for a further unique key are noted") {
 
 TEST_CASE("REPLACE as a column's own rule, and rows without rowid, are captured") {
   SqliteFixture fixture;
-  MovingPair pair(fixture, {"CREATE TABLE t (a TEXT, b TEXT UNIQUE ON CONFLICT REPLACE, PRIMARY KEY "
-                            "(a)) WITHOUT ROWID"});
+  MovingPair pair(fixture,
+                  {"CREATE TABLE t (a TEXT, b TEXT UNIQUE ON CONFLICT REPLACE, PRIMARY KEY "
+                   "(a)) WITHOUT ROWID"});
   pair.owner.run("INSERT INTO t VALUES ('1', 'x'), ('2', 'y')");
   pair.tail();
   pair.owner.run("INSERT INTO t VALUES ('3', 'x')");
@@ -191,14 +194,14 @@ TEST_CASE("an open session notes changes when capture is installed by another on
 
 TEST_CASE("SQLite's own obstacles are named with what to do") {
   SqliteFixture fixture;
-  TestHome home(
-      fixture.open_node("a"), at_rest(),
-      {"CREATE TABLE fine (id INTEGER PRIMARY KEY, v TEXT COLLATE NOCASE UNIQUE)",
-       "CREATE TABLE nulls (a TEXT, b TEXT, PRIMARY KEY (a, b))", "CREATE TABLE e (id INTEGER PRIMARY "
-       "KEY, v TEXT)",
-       "CREATE UNIQUE INDEX folded ON e (lower(v))",
-       "CREATE TABLE two (id TEXT, PRIMARY KEY (id COLLATE NOCASE))",
-       "CREATE VIRTUAL TABLE words USING fts5 (body)"});
+  TestHome home(fixture.open_node("a"), at_rest(),
+                {"CREATE TABLE fine (id INTEGER PRIMARY KEY, v TEXT COLLATE NOCASE UNIQUE)",
+                 "CREATE TABLE nulls (a TEXT, b TEXT, PRIMARY KEY (a, b))",
+                 "CREATE TABLE e (id INTEGER PRIMARY "
+                 "KEY, v TEXT)",
+                 "CREATE UNIQUE INDEX folded ON e (lower(v))",
+                 "CREATE TABLE two (id TEXT, PRIMARY KEY (id COLLATE NOCASE))",
+                 "CREATE VIRTUAL TABLE words USING fts5 (body)"});
   home.run("INSERT INTO nulls VALUES ('a', NULL)");
   std::string found;
   home.maintain(TxMode::read, [&](HomeStore& store) {

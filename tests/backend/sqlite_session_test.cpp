@@ -59,9 +59,7 @@ TEST_CASE("a session notices before a write that its home was removed or replace
   home.run("INSERT INTO item VALUES (1, 'x')");
   const auto write = [&] { SessionTransaction(session, home.name(), TxMode::write, soon()); };
   home.backend().drop_home(home.name());
-  SECTION("removed") {
-    CHECK(error_of(write) == ErrorCode::not_found);
-  }
+  SECTION("removed") { CHECK(error_of(write) == ErrorCode::not_found); }
   SECTION("replaced") {
     HomeSchema schema;
     schema.statements = items;
@@ -147,9 +145,8 @@ TEST_CASE("a home that may only be read serves reads and refuses writes") {
     const auto node = fixture.open_node("a");
     const auto session = node->connect(home.name(), SessionUse::application);
     if (session->integer("SELECT count(*) FROM item") != 1) return 51;
-    return as_status(error_of([&] {
-      SessionTransaction(*session, home.name(), TxMode::write, soon());
-    }));
+    return as_status(
+        error_of([&] { SessionTransaction(*session, home.name(), TxMode::write, soon()); }));
   });
   if (getuid() == 0)
     CHECK(status == static_cast<int>(ErrorCode::read_only));
@@ -169,7 +166,8 @@ TEST_CASE("a full disk is reported as such, and what was begun is not there") {
     const auto session = node->connect(home.name(), SessionUse::application);
     const auto code = error_of([&] {
       SessionTransaction tx(*session, home.name(), TxMode::write, soon());
-      session->execute("INSERT INTO item VALUES (2, $1)", {std::string_view(std::string(1U << 20U, 'x'))});
+      session->execute("INSERT INTO item VALUES (2, $1)",
+                       {std::string_view(std::string(1U << 20U, 'x'))});
       tx.commit();
     });
     if (session->in_transaction() || !session->usable()) return 50;
@@ -206,8 +204,7 @@ TEST_CASE("after an error that ended the transaction nothing more is written") {
     session.execute("INSERT INTO item VALUES (1, 'x')");
     CHECK(error_of([&] { session.execute("INSERT OR ROLLBACK INTO item VALUES (1, 'y')"); }) ==
           ErrorCode::constraint);
-    CHECK(error_of([&] { session.execute("INSERT INTO item VALUES (2, 'y')"); }) ==
-          ErrorCode::sql);
+    CHECK(error_of([&] { session.execute("INSERT INTO item VALUES (2, 'y')"); }) == ErrorCode::sql);
     CHECK(error_of([&] { tx.commit(); }) == ErrorCode::sql);
   }
   CHECK(home.digest("item").rows == 0);
@@ -240,10 +237,11 @@ TEST_CASE("the native handle can not write in a read transaction") {
 
 TEST_CASE("foreign keys that only hold at the end fail the commit, which then did not happen") {
   SqliteFixture fixture;
-  TestHome home(fixture.open_node("a"), at_rest(),
-                {"CREATE TABLE parent (id INTEGER PRIMARY KEY)",
-                 "CREATE TABLE child (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parent (id) "
-                 "DEFERRABLE INITIALLY DEFERRED)"});
+  TestHome home(
+      fixture.open_node("a"), at_rest(),
+      {"CREATE TABLE parent (id INTEGER PRIMARY KEY)",
+       "CREATE TABLE child (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parent (id) "
+       "DEFERRABLE INITIALLY DEFERRED)"});
   Session& session = home.application();
   CHECK(error_of([&] { home.run("INSERT INTO child VALUES (1, 5)"); }) == ErrorCode::constraint);
   CHECK_FALSE(session.in_transaction());
@@ -256,8 +254,7 @@ TEST_CASE("more statements than are kept all go on working") {
   TestHome home(fixture.open_node("a"), at_rest(), items);
   Session& session = home.application();
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 300; ++i)
-      CHECK(session.integer("SELECT " + std::to_string(i)) == i);
+    for (int i = 0; i < 300; ++i) CHECK(session.integer("SELECT " + std::to_string(i)) == i);
   }
 }
 
@@ -296,9 +293,14 @@ TEST_CASE("sessions commit to the storage as the options say") {
   CHECK(home.application().integer("PRAGMA synchronous") == 2);
   CHECK(home.application().integer("PRAGMA foreign_keys") == 1);
   CHECK(home.store().session().integer("PRAGMA foreign_keys") == 0);
+  home.store().session().set_durable(false);
+  CHECK(home.store().session().integer("PRAGMA synchronous") == 1);
+  home.store().session().set_durable(true);
+  CHECK(home.store().session().integer("PRAGMA synchronous") == 2);
   BackendOptions options;
   options.sqlite = {.synchronous_full = false, .foreign_keys = false};
-  const auto node = open_backend("sqlite:" + (fixture.folder() / "a").string(), system_clock(), options);
+  const auto node =
+      open_backend("sqlite:" + (fixture.folder() / "a").string(), system_clock(), options);
   const auto session = node->connect(home.name(), SessionUse::application);
   CHECK(session->integer("PRAGMA synchronous") == 1);
   CHECK(session->integer("PRAGMA foreign_keys") == 0);

@@ -8,8 +8,8 @@ using namespace ringshard::testing;
 
 namespace {
 
-// Writes rows at the owner's table `v` through its application session, copies one half by backfill and the other by the
-// change log, and returns the rows as they are at the target.
+// Writes rows at the owner's table `v` through its application session, copies one half by backfill
+// and the other by the change log, and returns the rows as they are at the target.
 void check_copies(BackendFixture& fixture, const std::vector<std::string>& statements,
                   const std::vector<Row>& rows) {
   MovingPair pair(fixture, statements);
@@ -69,9 +69,9 @@ CONFORMANCE_TEST_CASE("numbers at their limits arrive bit by bit") {
     rows.push_back({++id, number, Null{}});
   for (const double number : {0.1, -0.0, 1.0, infinity, -infinity, 5e-324, 1.7976931348623157e308})
     rows.push_back({++id, Null{}, number});
-  check_copies(fixture,
-               {"CREATE TABLE v (id BIGINT PRIMARY KEY, i BIGINT, d " + fixture.double_type() + ")"},
-               rows);
+  check_copies(
+      fixture,
+      {"CREATE TABLE v (id BIGINT PRIMARY KEY, i BIGINT, d " + fixture.double_type() + ")"}, rows);
 }
 
 CONFORMANCE_TEST_CASE("a value of any type in a column without one arrives as it is") {

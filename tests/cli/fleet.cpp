@@ -15,11 +15,12 @@ namespace ringshard::testing {
 namespace fs = std::filesystem;
 
 TestFleet::TestFleet(std::vector<std::string> nodes, int shards) : shards_(shards) {
-  folder_.write("schema.sql",
-                "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL, genre INTEGER);\n"
-                "CREATE TABLE invoice (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL\n"
-                "  REFERENCES customer (id), total REAL NOT NULL);\n"
-                "CREATE TABLE genre (id INTEGER PRIMARY KEY, name TEXT);\n");
+  folder_.write(
+      "schema.sql",
+      "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL, genre INTEGER);\n"
+      "CREATE TABLE invoice (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL\n"
+      "  REFERENCES customer (id), total REAL NOT NULL);\n"
+      "CREATE TABLE genre (id INTEGER PRIMARY KEY, name TEXT);\n");
   configure(nodes);
   done("init");
 }
@@ -77,9 +78,10 @@ void TestFleet::fill(int count) {
     const int shard = shard_of(customer);
     const std::string id = std::to_string(customer);
     damage(node_of(shard), shard,
-           "INSERT INTO customer VALUES (" + id + ", 'customer " + id + "', 1);"
-           "INSERT INTO invoice VALUES (" + id + "1, " + id + ", 1.5), (" + id + "2, " + id +
-               ", 2.5);");
+           "INSERT INTO customer VALUES (" + id + ", 'customer " + id +
+               "', 1);"
+               "INSERT INTO invoice VALUES (" +
+               id + "1, " + id + ", 1.5), (" + id + "2, " + id + ", 2.5);");
   }
 }
 

@@ -1,9 +1,8 @@
-#include "migrator/cli.hpp"
-
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "migrator/cli.hpp"
 #include "support/catch.hpp"
 
 using namespace ringshard;
@@ -31,9 +30,9 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-const std::vector<std::string> commands = {"init",   "import",   "route",  "ring",   "plan",
-                                           "apply",  "status",   "verify", "pause",  "resume",
-                                           "abort",  "rollback", "finalize", "doctor", "events"};
+const std::vector<std::string> commands = {"init",  "import",   "route",    "ring",   "plan",
+                                           "apply", "status",   "verify",   "pause",  "resume",
+                                           "abort", "rollback", "finalize", "doctor", "events"};
 
 }  // namespace
 
@@ -56,8 +55,8 @@ TEST_CASE("the program's help names every command and the exit codes") {
 }
 
 TEST_CASE("every command takes the common options") {
-  const auto options = options_of<StatusOptions>({"status", "--config", "x.yaml", "--json",
-                                                  "--verbose"});
+  const auto options =
+      options_of<StatusOptions>({"status", "--config", "x.yaml", "--json", "--verbose"});
   CHECK(options.common.config == "x.yaml");
   CHECK(options.common.json);
   CHECK(options.common.verbose);

@@ -24,8 +24,8 @@ Plan example() {
   plan.by = BalanceBy::bytes;
   plan.nodes = {{.name = "a", .dsn = "sqlite:/a", .weight = 1.5},
                 {.name = "b", .dsn = "sqlite:/b", .state = NodeState::draining, .zone = "west"}};
-  plan.moves = {{.id = "m1", .shard = ShardId{3}, .source = "a", .target = "b", .rows = 10,
-                 .bytes = 4096}};
+  plan.moves = {
+      {.id = "m1", .shard = ShardId{3}, .source = "a", .target = "b", .rows = 10, .bytes = 4096}};
   plan.share_moved = 0.25;
   plan.least_share = 0.125;
   plan.balance_before = 1.5;

@@ -228,6 +228,30 @@ TEST_CASE("an import that is killed leaves the keyspace unusable, and the next o
   }
 }
 
+TEST_CASE("an import that a newer one overtook stops and does not make the keyspace ready") {
+  FleetFixture fleet("int64", 4, tables);
+  fleet.init();
+  run_sql(fleet.source(), source_sql);
+  class Overtake : public Progress {
+   public:
+    explicit Overtake(FleetFixture& fleet) : fleet_(fleet) {}
+    void report(std::string_view stage, std::int64_t done, std::int64_t total,
+                std::string_view) override {
+      if (stage == "make homes" && done == total) fleet_.catalog().begin_setup("shop");
+    }
+
+   private:
+    FleetFixture& fleet_;
+  };
+  Overtake overtake(fleet);
+  const std::string message = message_of(ErrorCode::lease_lost, [&] {
+    import_database(fleet.config, "sqlite:" + fleet.source().string(), system_clock(), overtake);
+  });
+  CHECK(contains(message, "another init or import"));
+  CHECK(fleet.state() == KeyspaceState::importing);
+  CHECK(fleet.in_all_homes("SELECT id FROM customer").empty());
+}
+
 TEST_CASE("an import needs a keyspace, a source and the fixed settings as they are") {
   FleetFixture fleet("int64", 4, tables);
   CHECK(contains(message_of(ErrorCode::not_found, [&] { fleet.import_sql(source_sql); }), "init"));

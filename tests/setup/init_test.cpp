@@ -74,6 +74,7 @@ TEST_CASE("init says everything that is wrong with the tables at once, and makes
                      "    - {name: nokey, key: [id, id]}\n"
                      "    - {name: line, parent: {table: customer, columns: {customer: name}}}\n"
                      "    - {name: missing, reference: true}\n");
+  fleet.config.keyspace.tables[1].key = {"id"};
   fleet.with_schema(
       "CREATE TABLE customer (id INTEGER PRIMARY KEY, region TEXT, name TEXT);"
       "CREATE TABLE nokey (id INTEGER);"

@@ -109,8 +109,8 @@ void install_for_unique_keys(Session& session, const Table& table, Replacements 
 
 // A change log that was made for narrower keys gets the columns that are missing.
 void widen_change_log(Session& session, std::size_t width) {
-  const std::int64_t columns = session.integer(
-      "SELECT count(*) FROM pragma_table_xinfo('ringshard_change_log', 'main')");
+  const std::int64_t columns =
+      session.integer("SELECT count(*) FROM pragma_table_xinfo('ringshard_change_log', 'main')");
   for (auto i = static_cast<std::size_t>(columns) - 3; i < width; ++i)
     session.run_script("ALTER TABLE main.ringshard_change_log ADD COLUMN k" + std::to_string(i));
 }
@@ -124,8 +124,7 @@ void install_capture(Session& session, const HomeSchema& schema) {
       throw Error(ErrorCode::schema, "table " + table.name + " has no primary key");
     width = std::max(width, table.key.size());
   }
-  session.run_script(
-      fill_in(schemas::home_sqlite_capture, {{"key_columns", key_columns(width)}}));
+  session.run_script(fill_in(schemas::home_sqlite_capture, {{"key_columns", key_columns(width)}}));
   widen_change_log(session, width);
   for (const Table& table : schema.tables) {
     const Replacements names = replacements_for(table);
@@ -140,7 +139,8 @@ void remove_capture(Session& session) {
   session.for_each(
       "SELECT type, name FROM main.sqlite_schema WHERE "
       "(type = 'trigger' AND (name GLOB 'ringshard_guard_*' OR name GLOB 'ringshard_log_*' "
-      "OR name GLOB 'ringshard_collide_*')) OR (type = 'table' AND (name GLOB 'ringshard_applied_*' "
+      "OR name GLOB 'ringshard_collide_*')) OR (type = 'table' AND (name GLOB "
+      "'ringshard_applied_*' "
       "OR name IN ('ringshard_change_log', 'ringshard_checkpoint'))) ORDER BY type DESC",
       {}, [&script](RowView row) {
         script += "DROP " + std::string(std::get<std::string_view>(row[0])) + " main." +

@@ -31,8 +31,8 @@ std::string bound(const Table& table, std::string_view comparison, std::size_t f
 }
 
 bool has_counters(Session& session) {
-  return session.integer(
-             "SELECT count(*) FROM main.sqlite_schema WHERE name = 'sqlite_sequence'") > 0;
+  return session.integer("SELECT count(*) FROM main.sqlite_schema WHERE name = 'sqlite_sequence'") >
+         0;
 }
 
 }  // namespace
@@ -66,7 +66,8 @@ void SqliteDialect::remove_capture(Session& session) const { sqlite::remove_capt
 bool SqliteDialect::has_capture(Session& session) const { return sqlite::has_capture(session); }
 
 std::int64_t SqliteDialect::log_head(Session& session) const {
-  return session.integer("SELECT seq FROM main.sqlite_sequence WHERE name = 'ringshard_change_log'");
+  return session.integer(
+      "SELECT seq FROM main.sqlite_sequence WHERE name = 'ringshard_change_log'");
 }
 
 void SqliteDialect::put_evicting(Session& session, const Table& table, RowView row) const {

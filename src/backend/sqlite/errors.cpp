@@ -45,16 +45,16 @@ Verdict can_not_open(const Place& place, const std::string& message) {
 
 Verdict input_output(int code, int error_number, const Place& place, Phase phase,
                      const std::string& message) {
-  // A write that failed comes before the commit mark is complete; a failure later than that, of the sync or of the shared
-  // memory, leaves open what the next recovery will find.
+  // A write that failed comes before the commit mark is complete; a failure later than that, of the
+  // sync or of the shared memory, leaves open what the next recovery will find.
   const bool before_commit_mark = phase != Phase::commit || code == SQLITE_IOERR_WRITE;
   if (no_space(error_number) && before_commit_mark)
     return {ErrorCode::storage_full, "no space is left for " + place.str() + ": " + message + ", " +
                                          std::strerror(error_number)};
   if (phase == Phase::commit)
-    return {ErrorCode::outcome_unknown, "the storage of " + place.str() +
-                                            " failed during COMMIT, which may have happened or not: " +
-                                            message};
+    return {ErrorCode::outcome_unknown,
+            "the storage of " + place.str() +
+                " failed during COMMIT, which may have happened or not: " + message};
   return {ErrorCode::unavailable, "the storage of " + place.str() + " failed: " + message};
 }
 
@@ -81,7 +81,8 @@ Verdict verdict(int code, sqlite3* database, const Place& place, Phase phase) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_PROTOCOL:
-    case SQLITE_LOCKED: return busy(code, place, phase);
+    case SQLITE_LOCKED:
+      return busy(code, place, phase);
     case SQLITE_FULL:
       return {ErrorCode::storage_full, "no space is left for " + place.str() + ": " + message};
     case SQLITE_READONLY:
@@ -91,23 +92,26 @@ Verdict verdict(int code, sqlite3* database, const Place& place, Phase phase) {
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return {ErrorCode::read_only, "no permission for " + place.str() + ": " + message};
-    case SQLITE_CANTOPEN: return can_not_open(place, message);
+    case SQLITE_CANTOPEN:
+      return can_not_open(place, message);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return {ErrorCode::corrupt, place.str() + " is damaged: " + message +
                                       "; restore it, or look at it with `PRAGMA integrity_check`"};
-    case SQLITE_IOERR: return input_output(code, error_number, place, phase, message);
+    case SQLITE_IOERR:
+      return input_output(code, error_number, place, phase, message);
     case SQLITE_CONSTRAINT:
       if (message.compare(0, refusal_prefix.size(), refusal_prefix) == 0)
-        return {ErrorCode::not_owner,
-                place.str() + ": " + message.substr(refusal_prefix.size())};
+        return {ErrorCode::not_owner, place.str() + ": " + message.substr(refusal_prefix.size())};
       return {ErrorCode::constraint, message + " in " + place.str()};
     case SQLITE_INTERRUPT:
       return {ErrorCode::timeout, "a statement in " + place.str() + " was stopped at its deadline"};
     case SQLITE_MISUSE:
       return {ErrorCode::internal, "SQLite was used wrongly on " + place.str() + ": " + message};
-    case SQLITE_NOMEM: return {ErrorCode::unavailable, "out of memory in " + place.str()};
-    default: return {ErrorCode::sql, message + " in " + place.str()};
+    case SQLITE_NOMEM:
+      return {ErrorCode::unavailable, "out of memory in " + place.str()};
+    default:
+      return {ErrorCode::sql, message + " in " + place.str()};
   }
 }
 

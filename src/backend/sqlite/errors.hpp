@@ -20,8 +20,8 @@ struct Place {
 /// What was being done: the same result code means different things.
 enum class Phase { open, begin, statement, commit };
 
-/// The one translation of SQLite's result codes. Call it before anything else is done with `database`, whose last error
-/// it reads; nullptr is allowed.
+/// The one translation of SQLite's result codes. Call it before anything else is done with
+/// `database`, whose last error it reads; nullptr is allowed.
 Error translate(int code, sqlite3* database, const Place& place, Phase phase,
                 std::string_view sql = {});
 

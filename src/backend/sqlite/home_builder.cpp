@@ -21,8 +21,8 @@ class Builder {
  public:
   Builder(const std::filesystem::path& file, const HomeName& home)
       : place_{"new home " + home.str(), file} {
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE |
-                      SQLITE_OPEN_NOMUTEX;
+    const int flags =
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE | SQLITE_OPEN_NOMUTEX;
     const int code = sqlite3_open_v2(file.c_str(), &database_, flags, nullptr);
     if (code == SQLITE_OK) return;
     const Error error = translate(code, database_, place_, Phase::open);
@@ -36,7 +36,8 @@ class Builder {
   void run(const std::string& sql) {
     const int code = sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr);
     if (code != SQLITE_OK)
-      throw translate(sqlite3_extended_errcode(database_), database_, place_, Phase::statement, sql);
+      throw translate(sqlite3_extended_errcode(database_), database_, place_, Phase::statement,
+                      sql);
   }
 
   void store(const HomeRecord& record) {
@@ -77,8 +78,9 @@ void build_home(const std::filesystem::path& file, const HomeName& home,
   {
     Builder builder(file, home);
     // Nobody else sees the file before it is complete, so it needs neither locks nor a journal.
-    builder.run("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF;"
-                "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; BEGIN");
+    builder.run(
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF;"
+        "PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; BEGIN");
     if (record) {
       builder.run(std::string(schemas::home_sqlite_create));
       builder.store(*record);

@@ -25,11 +25,13 @@ namespace {
 
 constexpr std::string_view dropped_suffix = ".dropped";
 
-/// The directory, opened; locked against other makers and removers of homes for as long as this lives.
+/// The directory, opened; locked against other makers and removers of homes for as long as this
+/// lives.
 class LockedDirectory {
  public:
   explicit LockedDirectory(const fs::path& directory)
-      : directory_(directory), descriptor_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+      : directory_(directory),
+        descriptor_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     if (descriptor_ < 0) throw system_error(errno, "open the directory " + directory.string());
     while (flock(descriptor_, LOCK_EX) != 0) {
       if (errno == EINTR) continue;
@@ -42,9 +44,12 @@ class LockedDirectory {
   LockedDirectory& operator=(const LockedDirectory&) = delete;
   ~LockedDirectory() { close(descriptor_); }
 
-  /// Makes the names in it last over a power cut.
-  void sync() const {
-    if (fsync(descriptor_) != 0) throw system_error(errno, "write the directory " + directory_.string());
+  /// Lets others in, then makes the names in it last over a power cut: so that makers of many homes
+  /// wait together.
+  void unlock_and_sync() const {
+    flock(descriptor_, LOCK_UN);
+    if (fsync(descriptor_) != 0)
+      throw system_error(errno, "write the directory " + directory_.string());
   }
 
  private:
@@ -169,9 +174,8 @@ void HomeFiles::create(const HomeName& home, const std::optional<HomeRecord>& re
   require_none();
   if (mkdir(building_directory().c_str(), 0777) != 0 && errno != EEXIST)
     throw system_error(errno, "make the directory " + building_directory().string());
-  const fs::path built =
-      building_directory() /
-      (home.str() + "." + std::to_string(getpid()) + "." + std::to_string(counter++));
+  const fs::path built = building_directory() / (home.str() + "." + std::to_string(getpid()) + "." +
+                                                 std::to_string(counter++));
   try {
     build_home(built, home, record, schema);
     const LockedDirectory locked(directory_);
@@ -179,7 +183,7 @@ void HomeFiles::create(const HomeName& home, const std::optional<HomeRecord>& re
     remove_abandoned();
     remove_companions(file);
     publish(built, file);
-    locked.sync();
+    locked.unlock_and_sync();
   } catch (...) {
     unlink(built.c_str());
     for (const char* suffix : {"-wal", "-shm", "-journal"})
@@ -193,13 +197,13 @@ void HomeFiles::drop(const HomeName& home) {
   const fs::path dropped = dropped_name(directory_, home);
   require_directory();
   const LockedDirectory locked(directory_);
-  // Each step may be the last one of a process, and each may be done again: the database first loses its name, so that
-  // nobody opens it without its "-wal".
+  // Each step may be the last one of a process, and each may be done again: the database first
+  // loses its name, so that nobody opens it without its "-wal".
   if (rename(file.c_str(), dropped.c_str()) != 0 && errno != ENOENT)
     throw system_error(errno, "remove " + file.string());
   remove_companions(file);
   remove_file(dropped);
-  locked.sync();
+  locked.unlock_and_sync();
 }
 
 std::vector<HomeName> HomeFiles::list(std::string_view keyspace) const {
@@ -211,8 +215,8 @@ std::vector<HomeName> HomeFiles::list(std::string_view keyspace) const {
     if (name.compare(0, prefix.size(), prefix) != 0 || !ends_with(name, suffix) ||
         name.size() <= prefix.size() + suffix.size())
       continue;
-    const std::string_view middle = std::string_view(name).substr(
-        prefix.size(), name.size() - prefix.size() - suffix.size());
+    const std::string_view middle =
+        std::string_view(name).substr(prefix.size(), name.size() - prefix.size() - suffix.size());
     HomeName home{std::string(keyspace), std::nullopt};
     if (const auto number = number_in<std::uint32_t>(middle)) home.shard = ShardId{*number};
     // Another spelling of the number, or a longer keyspace name, is somebody else's file.

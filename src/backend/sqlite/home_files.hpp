@@ -12,11 +12,13 @@
 
 namespace ringshard::sqlite {
 
-/// The files of the homes of one node: a directory with `<home>.db`, and "-wal" and "-shm" beside it. Thread-safe.
+/// The files of the homes of one node: a directory with `<home>.db`, and "-wal" and "-shm" beside
+/// it. Thread-safe.
 ///
-/// A name that begins with a dot is work that is not finished: ".new/<home>.<process>.<number>" is a home being built,
-/// ".<home>.dropped" one being removed. Files come and go under an flock() on the directory, so that nobody removes
-/// the "-wal" of a home that another process has just made.
+/// A name that begins with a dot is work that is not finished: ".new/<home>.<process>.<number>" is
+/// a home being built,
+/// ".<home>.dropped" one being removed. Files come and go under an flock() on the directory, so
+/// that nobody removes the "-wal" of a home that another process has just made.
 class HomeFiles {
  public:
   explicit HomeFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}

@@ -13,8 +13,8 @@ namespace {
 // Where the lock of WAL writers lies in the "-shm" file (sqlite.org/walformat.html, section 2.2.1).
 constexpr unsigned long long write_lock_byte = 120;
 
-// The process that holds a write lock on a byte of a file, 0 if none is listed. A line of /proc/locks:
-// "1: POSIX  ADVISORY  WRITE 4711 08:01:1234567 120 120"
+// The process that holds a write lock on a byte of a file, 0 if none is listed. A line of
+// /proc/locks: "1: POSIX  ADVISORY  WRITE 4711 08:01:1234567 120 120"
 long holder_of(unsigned long long inode, unsigned long long byte) {
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
@@ -26,8 +26,7 @@ long holder_of(unsigned long long inode, unsigned long long byte) {
     const std::size_t colon = file.rfind(':');
     if (colon == std::string::npos || file.substr(colon + 1) != std::to_string(inode)) continue;
     const unsigned long long begin = std::strtoull(first.c_str(), nullptr, 10);
-    const unsigned long long end =
-        last == "EOF" ? byte : std::strtoull(last.c_str(), nullptr, 10);
+    const unsigned long long end = last == "EOF" ? byte : std::strtoull(last.c_str(), nullptr, 10);
     if (begin <= byte && byte <= end) return process;
   }
   return 0;

@@ -23,8 +23,9 @@ class Finder {
         {}, [this](RowView row) {
           const std::string name(std::get<std::string_view>(row[1]));
           if (!is_ours(name))
-            add(name, "names that begin with ringshard_ are kept for ringshard itself: rename this " +
-                          std::string(std::get<std::string_view>(row[0])));
+            add(name,
+                "names that begin with ringshard_ are kept for ringshard itself: rename this " +
+                    std::string(std::get<std::string_view>(row[0])));
           return true;
         });
   }
@@ -55,8 +56,8 @@ class Finder {
 
  private:
   static bool is_ours(std::string_view name) {
-    static constexpr std::array<std::string_view, 3> names{
-        "ringshard_home", "ringshard_change_log", "ringshard_checkpoint"};
+    static constexpr std::array<std::string_view, 3> names{"ringshard_home", "ringshard_change_log",
+                                                           "ringshard_checkpoint"};
     static constexpr std::array<std::string_view, 4> prefixes{
         "ringshard_applied_", "ringshard_guard_", "ringshard_log_", "ringshard_collide_"};
     return std::find(names.begin(), names.end(), name) != names.end() ||
@@ -71,15 +72,17 @@ class Finder {
       for (const UniqueIndex::Column& column : index.columns) {
         const std::string what = index.is_primary_key ? "its primary key" : "index " + index.name;
         if (column.name.empty())
-          add(table.name, what + " is unique over an expression, which can not be captured: use a "
-                                 "generated column instead");
+          add(table.name, what +
+                              " is unique over an expression, which can not be captured: use a "
+                              "generated column instead");
         if (!is_available(column.collation)) {
           all_there = false;
           add(table.name, what + " uses the collation " + column.collation +
                               ", which this program does not have");
         } else if (index.is_primary_key && column.collation != collation_of(table, column.name)) {
           add(table.name, what + " compares column " + column.name + " with another collation (" +
-                              column.collation + ") than the column itself: declare it at the column");
+                              column.collation +
+                              ") than the column itself: declare it at the column");
         }
       }
     }

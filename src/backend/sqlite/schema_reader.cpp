@@ -81,7 +81,8 @@ bool is_reserved(std::string_view name) noexcept {
 std::vector<UniqueIndex> unique_indexes(Session& session, std::string_view table) {
   std::vector<UniqueIndex> indexes;
   session.for_each(
-      "SELECT name, origin FROM pragma_index_list($1, 'main') WHERE \"unique\" = 1 ORDER BY seq DESC",
+      "SELECT name, origin FROM pragma_index_list($1, 'main') WHERE \"unique\" = 1 ORDER BY seq "
+      "DESC",
       {table}, [&indexes](RowView row) {
         indexes.push_back({text_of(row[0]), text_of(row[1]) == "pk", {}});
         return true;

@@ -51,10 +51,17 @@ std::string escaped(const std::string& path) {
   std::string text;
   for (const char byte : path) {
     switch (byte) {
-      case '?': text += "%3f"; break;
-      case '#': text += "%23"; break;
-      case '%': text += "%25"; break;
-      default: text += byte;
+      case '?':
+        text += "%3f";
+        break;
+      case '#':
+        text += "%23";
+        break;
+      case '%':
+        text += "%25";
+        break;
+      default:
+        text += byte;
     }
   }
   return text;
@@ -83,7 +90,8 @@ SqliteSession::SqliteSession(SessionSpec spec, Clock& clock)
 
 SqliteSession::~SqliteSession() { rollback(); }
 
-// ---- opening ---------------------------------------------------------------------------------------
+// ---- opening
+// ---------------------------------------------------------------------------------------
 
 SqliteSession::DatabaseHandle SqliteSession::open(const SessionSpec& spec) {
   const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI |
@@ -127,14 +135,14 @@ void SqliteSession::run_pragma(const char* sql) {
 
 StatementHandle SqliteSession::prepare_own(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
-  const int code =
-      sqlite3_prepare_v3(database_.get(), sql.data(), static_cast<int>(sql.size()),
-                         SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  const int code = sqlite3_prepare_v3(database_.get(), sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (code != SQLITE_OK) fail(code, Phase::begin, sql);
   return StatementHandle(statement);
 }
 
-// ---- locks and deadlines ---------------------------------------------------------------------------
+// ---- locks and deadlines
+// ---------------------------------------------------------------------------
 
 int SqliteSession::on_busy(void* self, int calls) {
   return static_cast<SqliteSession*>(self)->wait_for_lock(calls) ? 1 : 0;
@@ -165,17 +173,30 @@ void SqliteSession::set_statement_deadline(Deadline deadline) {
                            deadline.limited() ? on_progress : nullptr, this);
 }
 
-// ---- transactions ----------------------------------------------------------------------------------
+void SqliteSession::set_durable(bool durable) {
+  if (mode_)
+    throw Error(ErrorCode::internal,
+                "how durable commits are can not be changed inside a transaction");
+  if (durable == durable_) return;
+  // FULL writes the whole log that was written so far to the storage, also what others wrote with
+  // NORMAL.
+  run_pragma(durable && spec_.options.synchronous_full ? "PRAGMA synchronous = FULL"
+                                                       : "PRAGMA synchronous = NORMAL");
+  durable_ = durable;
+}
+
+// ---- transactions
+// ----------------------------------------------------------------------------------
 
 void SqliteSession::begin_transaction(TxMode mode, Deadline lock_deadline) {
   if (!usable_)
-    throw Error(ErrorCode::unavailable, "this session with " + spec_.place.str() +
-                                            " is broken: open a new one");
+    throw Error(ErrorCode::unavailable,
+                "this session with " + spec_.place.str() + " is broken: open a new one");
   if (mode_)
     throw Error(ErrorCode::internal, "a transaction is already open in " + spec_.place.str());
   if (mode != TxMode::read && file_is_read_only_)
-    throw Error(ErrorCode::read_only, spec_.place.str() +
-                                          " can not be written: look at the permissions of its file");
+    throw Error(ErrorCode::read_only,
+                spec_.place.str() + " can not be written: look at the permissions of its file");
   lock_deadline_ = lock_deadline;
   sqlite3_stmt* begin = mode == TxMode::read ? begin_read_.get() : begin_write_.get();
   const Flag ending(ending_);
@@ -214,8 +235,8 @@ void SqliteSession::require_home_in_place() {
 }
 
 std::optional<HomeRecord> SqliteSession::read_record() {
-  static const std::string sql = "SELECT " + std::string(home_record_columns) +
-                                 " FROM main.ringshard_home WHERE id = 1";
+  static const std::string sql =
+      "SELECT " + std::string(home_record_columns) + " FROM main.ringshard_home WHERE id = 1";
   const auto has_table = [this] {
     return sqlite3_table_column_metadata(database_.get(), "main", "ringshard_home", nullptr,
                                          nullptr, nullptr, nullptr, nullptr, nullptr) == SQLITE_OK;
@@ -252,8 +273,7 @@ std::optional<HomeRecord> SqliteSession::read_record() {
 }
 
 void SqliteSession::commit() {
-  if (!mode_)
-    throw Error(ErrorCode::internal, "no transaction is open in " + spec_.place.str());
+  if (!mode_) throw Error(ErrorCode::internal, "no transaction is open in " + spec_.place.str());
   require_same_transaction_state("COMMIT");
   int code = SQLITE_OK;
   {
@@ -315,7 +335,8 @@ void SqliteSession::keep_schema(std::int64_t version, std::shared_ptr<const Home
   schema_is_uncommitted_ = mode_.has_value() && *mode_ != TxMode::read;
 }
 
-// ---- statements ------------------------------------------------------------------------------------
+// ---- statements
+// ------------------------------------------------------------------------------------
 
 void SqliteSession::run(sqlite3_stmt* statement, std::string_view sql, Phase phase) {
   const ResetAtEnd reset(statement);
@@ -332,8 +353,8 @@ void SqliteSession::fail(int code, Phase phase, std::string_view sql) {
 
 void SqliteSession::require_ready(std::string_view sql) {
   if (!usable_)
-    throw Error(ErrorCode::unavailable, "this session with " + spec_.place.str() +
-                                            " is broken: open a new one");
+    throw Error(ErrorCode::unavailable,
+                "this session with " + spec_.place.str() + " is broken: open a new one");
   // Going on would mean to write outside the transaction that checked who the owner is.
   require_same_transaction_state(sql);
   if (statement_deadline_.passed(clock_))
@@ -346,9 +367,9 @@ void SqliteSession::require_same_transaction_state(std::string_view sql) {
   if (open == mode_.has_value()) return;
   if (open) {
     sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
-    throw Error(ErrorCode::refused, "a statement began a transaction in " + spec_.place.str() +
-                                        " outside ringshard, which was rolled back: " +
-                                        std::string(sql));
+    throw Error(ErrorCode::refused,
+                "a statement began a transaction in " + spec_.place.str() +
+                    " outside ringshard, which was rolled back: " + std::string(sql));
   }
   throw Error(ErrorCode::sql, "the transaction in " + spec_.place.str() +
                                   " has ended already: an earlier error, or a statement that went "
@@ -387,7 +408,8 @@ std::int64_t SqliteSession::execute(std::string_view sql, std::span<const ValueV
   while (code == SQLITE_ROW) code = sqlite3_step(statement->handle());
   if (code != SQLITE_DONE) fail(code, Phase::statement, sql);
   require_same_transaction_state(sql);
-  // sqlite3_changes() still tells of an earlier statement if this one was not an INSERT, UPDATE or DELETE.
+  // sqlite3_changes() still tells of an earlier statement if this one was not an INSERT, UPDATE or
+  // DELETE.
   const bool nothing = sqlite3_total_changes64(database_.get()) == changes_before;
   return nothing ? 0 : sqlite3_changes64(database_.get());
 }

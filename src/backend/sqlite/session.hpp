@@ -27,8 +27,9 @@ struct SessionSpec {
 
 /// One SQLite connection.
 ///
-/// A lock that another writer holds is waited for with short sleeps, so that it is had soon after it is free; the
-/// deadline of the transaction's lock, and the statement deadline, bound the wait. Statements are prepared once and kept.
+/// A lock that another writer holds is waited for with short sleeps, so that it is had soon after
+/// it is free; the deadline of the transaction's lock, and the statement deadline, bound the wait.
+/// Statements are prepared once and kept.
 class SqliteSession final : public Session {
  public:
   SqliteSession(SessionSpec spec, Clock& clock);
@@ -47,6 +48,7 @@ class SqliteSession final : public Session {
   void query(std::string_view sql, std::span<const ValueView> parameters,
              ResultSink& sink) override;
   void run_script(std::string_view sql) override;
+  void set_durable(bool durable) override;
   void set_statement_deadline(Deadline deadline) override;
   bool usable() const noexcept override { return usable_; }
   void* native_handle() noexcept override;
@@ -101,8 +103,9 @@ class SqliteSession final : public Session {
 
   bool usable_ = true;
   std::optional<TxMode> mode_;  // of the open transaction
-  bool ending_ = false;         // BEGIN, COMMIT or ROLLBACK is running, which no deadline may cut short
+  bool ending_ = false;  // BEGIN, COMMIT or ROLLBACK is running, which no deadline may cut short
   bool query_only_ = false;
+  bool durable_ = true;
   Deadline lock_deadline_;
   bool waits_for_begin_ = false;
   TimePoint wait_end_{};

@@ -69,9 +69,12 @@ const char* never_null(std::string_view bytes) noexcept {
 
 int bind_value(sqlite3_stmt* statement, int position, const ValueView& value) {
   switch (value.index()) {
-    case 0: return sqlite3_bind_null(statement, position);
-    case 1: return sqlite3_bind_int64(statement, position, *std::get_if<std::int64_t>(&value));
-    case 2: return sqlite3_bind_double(statement, position, *std::get_if<double>(&value));
+    case 0:
+      return sqlite3_bind_null(statement, position);
+    case 1:
+      return sqlite3_bind_int64(statement, position, *std::get_if<std::int64_t>(&value));
+    case 2:
+      return sqlite3_bind_double(statement, position, *std::get_if<double>(&value));
     case 3: {
       const std::string_view text = *std::get_if<std::string_view>(&value);
       return sqlite3_bind_text64(statement, position, never_null(text), text.size(), SQLITE_STATIC,
@@ -95,7 +98,8 @@ ValueView column_value(sqlite3_stmt* statement, int column) {
   switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
       return std::int64_t{sqlite3_column_int64(statement, column)};
-    case SQLITE_FLOAT: return sqlite3_column_double(statement, column);
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, column);
     case SQLITE_TEXT: {
       // The text first, its length after that: the order that SQLite's manual asks for.
       const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
@@ -107,7 +111,8 @@ ValueView column_value(sqlite3_stmt* statement, int column) {
       const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
       return BlobView{bytes == nullptr ? std::string_view("") : std::string_view(bytes, size)};
     }
-    default: return Null{};
+    default:
+      return Null{};
   }
 }
 
@@ -127,7 +132,8 @@ NextStatement prepare_next(sqlite3* database, std::string_view script, const Pla
   sqlite3_stmt* handle = nullptr;
   const char* tail = nullptr;
   if (script.data() == nullptr) return {};
-  const int code = sqlite3_prepare_v3(database, script.data(), text_size(script), 0, &handle, &tail);
+  const int code =
+      sqlite3_prepare_v3(database, script.data(), text_size(script), 0, &handle, &tail);
   if (code != SQLITE_OK) throw translate(code, database, place, Phase::statement, script);
   const auto used = static_cast<std::size_t>(tail - script.data());
   return {StatementHandle(handle), script.substr(0, used), script.substr(used)};
@@ -168,14 +174,14 @@ void Statement::map_parameters() {
 
 void Statement::bind(std::span<const ValueView> parameters) {
   if (parameters.size() != positions_.size())
-    throw Error(ErrorCode::invalid_argument,
-                std::to_string(parameters.size()) + " parameters were given to a statement with " +
-                    std::to_string(positions_.size()) + ": " + sql_);
+    throw Error(ErrorCode::invalid_argument, std::to_string(parameters.size()) +
+                                                 " parameters were given to a statement with " +
+                                                 std::to_string(positions_.size()) + ": " + sql_);
   bound_ = !parameters.empty();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const int position = positions_[i];
-    const int code = position == 0 ? SQLITE_RANGE
-                                   : bind_value(handle_.get(), position, parameters[i]);
+    const int code =
+        position == 0 ? SQLITE_RANGE : bind_value(handle_.get(), position, parameters[i]);
     if (code == SQLITE_OK) continue;
     throw Error(ErrorCode::invalid_argument, "parameter $" + std::to_string(i + 1) +
                                                  " can not be given (" + sqlite3_errstr(code) +
@@ -213,8 +219,7 @@ StatementCache::Lease StatementCache::get(std::string_view sql) {
   if (!statements_.empty() && statements_.front().sql() == sql && !statements_.front().in_use)
     return Lease(statements_.front());
   if (const auto found = by_sql_.find(sql); found != by_sql_.end()) {
-    if (found->second->in_use)
-      return Lease(std::make_unique<Statement>(database_, sql, place_));
+    if (found->second->in_use) return Lease(std::make_unique<Statement>(database_, sql, place_));
     statements_.splice(statements_.begin(), statements_, found->second);
     return Lease(statements_.front());
   }

@@ -26,7 +26,8 @@ using StatementHandle = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 /// A prepared statement and what is worth knowing about it.
 class Statement {
  public:
-  /// Prepares the one statement that `sql` holds. Throws Error{invalid_argument} if there is none or more than one.
+  /// Prepares the one statement that `sql` holds. Throws Error{invalid_argument} if there is none
+  /// or more than one.
   Statement(sqlite3* database, std::string_view sql, const Place& place);
 
   sqlite3_stmt* handle() const noexcept { return handle_.get(); }
@@ -34,7 +35,8 @@ class Statement {
   bool only_reads() const noexcept { return only_reads_; }
   bool ends_or_begins_transaction() const noexcept { return transaction_control_; }
 
-  /// Binds $1, $2, …; texts and blobs are not copied. Throws Error{invalid_argument} unless the statement has exactly those.
+  /// Binds $1, $2, …; texts and blobs are not copied. Throws Error{invalid_argument} unless the
+  /// statement has exactly those.
   void bind(std::span<const ValueView> parameters);
 
   /// The row that the last step found; valid until the next step.
@@ -65,8 +67,7 @@ class StatementCache {
   class Lease {
    public:
     explicit Lease(Statement& statement) : statement_(&statement) { statement_->in_use = true; }
-    explicit Lease(std::unique_ptr<Statement> own)
-        : own_(std::move(own)), statement_(own_.get()) {}
+    explicit Lease(std::unique_ptr<Statement> own) : own_(std::move(own)), statement_(own_.get()) {}
     Lease(Lease&& other) noexcept
         : own_(std::move(other.own_)), statement_(std::exchange(other.statement_, nullptr)) {}
     Lease& operator=(Lease&&) = delete;
@@ -97,7 +98,8 @@ class StatementCache {
   std::unordered_map<std::string_view, std::list<Statement>::iterator> by_sql_;
 };
 
-/// The first statement of a script and what follows it: each has to be prepared after the one before has run.
+/// The first statement of a script and what follows it: each has to be prepared after the one
+/// before has run.
 struct NextStatement {
   StatementHandle handle;  ///< empty: nothing is left but space and comments
   std::string_view text;

@@ -63,7 +63,7 @@ TEST_CASE(
   CHECK(content.at("audit").size() == 7);
   const auto verified = world.verify();
   CHECK(verified.equal());
-  CHECK(verified.rows == 33);
+  CHECK(verified.rows == 32);
   CHECK(world.rows("SELECT twice, thrice FROM computed WHERE id = 1", "target")[0] ==
         Row{std::int64_t{100}, std::int64_t{150}});
   CHECK(world.rows(R"(SELECT count(*) FROM "a view")", "target")[0] == Row{std::int64_t{2}});

@@ -1,0 +1,6 @@
+CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE invoice (
+  id INTEGER PRIMARY KEY,
+  customer_id INTEGER NOT NULL REFERENCES customer (id),
+  total REAL NOT NULL
+);
