@@ -13,6 +13,7 @@
 
 #include "migrator/commands/commands.hpp"
 #include "migrator/commands/exit_code.hpp"
+#include "mover/lock_guard.hpp"
 #include "support/clock.hpp"
 #include "support/fault.hpp"
 
@@ -49,6 +50,8 @@ int main(int argc, char* argv[]) {
   try {
     direct_signals();
     ringshard::fault::arm_from_environment();
+    // Before the first thread: it starts a process.
+    const ringshard::LockGuard guard;
     const bool terminal = ::isatty(STDERR_FILENO) == 1;
     const char* no_color = std::getenv("NO_COLOR");
     ringshard::cli::Context context{

@@ -18,16 +18,21 @@
 namespace ringshard::cli {
 namespace {
 
-constexpr std::int64_t events_named_max = 5;
+constexpr std::int64_t events_read_max = 1000;
+constexpr int events_named_max = 5;
 
-/// What happened since a plan was made, the newest first.
+/// What raised the version since a plan was made, the newest first.
 std::string events_since(Catalog& catalog, const Plan& plan) {
+  const std::vector<Event> events = catalog.events(plan.keyspace, events_read_max);
   std::string text;
-  for (const Event& event : catalog.events(plan.keyspace, events_named_max)) {
-    if (event.version <= plan.version) break;
-    text += "\n  " + time_text(event.at_ms) + " " + event.what + ": " + event.text;
+  int named = 0;
+  for (std::size_t i = 0; i < events.size() && events[i].version > plan.version; ++i) {
+    const bool raised = i + 1 == events.size() || events[i + 1].version < events[i].version;
+    if (!raised) continue;
+    if (++named > events_named_max) return text + "\n  and more: see `ringshard events`";
+    text += "\n  " + time_text(events[i].at_ms) + " " + events[i].what + ": " + events[i].text;
   }
-  return text.empty() ? text : "; since then:" + text;
+  return text;
 }
 
 void require_current(Fleet& fleet, const Plan& plan) {
@@ -40,8 +45,8 @@ void require_current(Fleet& fleet, const Plan& plan) {
     throw Error(ErrorCode::stale_plan,
                 "plan " + plan.id + " is out of date: it was made at version " +
                     std::to_string(plan.version) + ", now the keyspace is at version " +
-                    std::to_string(fleet.topology.version()) + events_since(fleet.catalog, plan) +
-                    "\nrun `ringshard plan` again");
+                    std::to_string(fleet.topology.version()) + "; since then:" +
+                    events_since(fleet.catalog, plan) + "\nrun `ringshard plan` again");
 }
 
 /// The plan's nodes with the DSNs that the file does not hold. The configuration must still be the

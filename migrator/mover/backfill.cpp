@@ -19,6 +19,18 @@ bool same_position(const Checkpoint& left, const Checkpoint& right) {
   return !left.last_key || encode_row(*left.last_key) == encode_row(*right.last_key);
 }
 
+/// How the commits of a session are made while this lives.
+class Durability {
+ public:
+  Durability(Session& session, bool durable) : session_(session) { session_.set_durable(durable); }
+  Durability(const Durability&) = delete;
+  Durability& operator=(const Durability&) = delete;
+  ~Durability() { session_.set_durable(true); }
+
+ private:
+  Session& session_;
+};
+
 }  // namespace
 
 BackfillStep Backfill::copy_chunk(const Table& table) {
@@ -39,6 +51,9 @@ BackfillStep Backfill::copy_chunk(const Table& table) {
   if (!batch_.empty()) to.last_key = key_of_row(table, batch_[batch_.size() - 1]);
   fault::hit(FaultPoint::backfill_chunk_read);
 
+  // Only a table's last chunk waits for the disk; it makes those before it durable too. After a power cut a chunk that was lost
+  // is copied again, as its checkpoint was lost with it.
+  const Durability durability(pair_.mirror().session(), to.complete);
   MirrorTransaction tx(pair_, TxMode::write, lock_deadline);
   if (!same_position(tx.store().checkpoint(table), from))
     throw Error(ErrorCode::lease_lost,

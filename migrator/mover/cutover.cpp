@@ -45,7 +45,7 @@ std::int64_t Cutover::certify(const std::vector<Table>& tables, std::int64_t ver
   for (int round = 0; round < certify_rounds_max; ++round) {
     const std::int64_t head = quiet_head(pair_, options_);
     tailer_.catch_up(head, between_);
-    const VerifyReport found = verifier_.compare_changed(tables, verified_seq);
+    const VerifyReport found = verifier_.compare_changed(tables, verified_seq, head);
     report += found;
     if (!found.equal()) return verified_seq;
     verified_seq = head;

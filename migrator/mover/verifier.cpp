@@ -258,22 +258,22 @@ std::int64_t Verifier::count_changed(const std::vector<Table>& tables, std::int6
   return count;
 }
 
-VerifyReport Verifier::compare_changed(const std::vector<Table>& tables, std::int64_t seq) {
+VerifyReport Verifier::compare_changed(const std::vector<Table>& tables, std::int64_t after,
+                                       std::int64_t through) {
   constexpr std::int64_t page = 1000;
   VerifyReport total;
   for (const Table& table : tables) {
-    std::int64_t after = seq;
-    for (;;) {
+    for (std::int64_t position = after; position < through;) {
       std::vector<Change> changed;
       {
         MirrorTransaction tx(pair_, TxMode::read, Deadline());
-        changed = tx.store().applied_after(table, pair_.leg().number, after, page);
+        changed = tx.store().applied_after(table, pair_.leg().number, position, page);
       }
-      if (changed.empty()) break;
-      after = changed.back().seq;
       std::vector<Row> keys;
-      keys.reserve(changed.size());
-      for (Change& change : changed) keys.push_back(std::move(change.key));
+      for (Change& change : changed)
+        if (change.seq <= through) keys.push_back(std::move(change.key));
+      if (keys.empty()) break;
+      position = changed[keys.size() - 1].seq;
       VerifyReport part;
       part.rows = static_cast<std::int64_t>(keys.size());
       compare_rows(table, keys, part);

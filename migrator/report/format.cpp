@@ -8,6 +8,8 @@
 #include <ringshard/config.hpp>
 #include <utility>
 
+#include "core/row_hash.hpp"
+
 namespace ringshard::cli {
 namespace {
 
@@ -68,6 +70,10 @@ std::string time_text(std::int64_t unix_ms) {
 
 std::string microseconds_text(std::int64_t us) {
   return printed("%.1f ms", static_cast<double>(us) / 1000);
+}
+
+std::string checksum_text(const Digest& digest) {
+  return core::hex16(digest.sum_high) + core::hex16(digest.sum_low);
 }
 
 TextTable::TextTable(std::vector<std::string> header) : right_(header.size(), false) {

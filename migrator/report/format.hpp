@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/backend.hpp"
+
 namespace ringshard::cli {
 
 /// Keys keep the order in which they were put in.
@@ -22,6 +24,8 @@ std::string bytes_text(std::int64_t bytes);      ///< "1.5 MiB"
 std::string duration_text(std::int64_t ms);      ///< "1d 2h", "3m 5s", "250ms"
 std::string time_text(std::int64_t unix_ms);     ///< "2024-05-01T12:00:00Z"
 std::string microseconds_text(std::int64_t us);  ///< "12.3 ms"
+
+std::string checksum_text(const Digest& digest);  ///< 32 hexadecimal digits
 
 /// Columns with two spaces between them, each as wide as its widest cell.
 class TextTable {

@@ -25,7 +25,7 @@ void print_text(std::ostream& out, const ImportReport& report, const KeyspaceCon
   table.numbers({2});
   for (const ImportedTable& imported : report.tables)
     table.add({imported.name, imported.kind, std::to_string(imported.digest.rows),
-               imported.digest.str()});
+               checksum_text(imported.digest)});
   table.print(out);
   for (const std::string& note : report.notes) out << "note: " << note << '\n';
   out << "keyspace " << keyspace.name << ": " << count_text(report.rows, "row", "rows") << " in "
@@ -40,7 +40,7 @@ Json to_json(const ImportReport& report, const KeyspaceConfig& keyspace) {
     json["tables"].push_back({{"name", imported.name},
                               {"kind", imported.kind},
                               {"rows", imported.digest.rows},
-                              {"checksum", imported.digest.str()},
+                              {"checksum", checksum_text(imported.digest)},
                               {"seconds", imported.seconds}});
   return json;
 }

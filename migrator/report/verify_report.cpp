@@ -51,7 +51,7 @@ void print_text(std::ostream& out, const FleetVerifyReport& report) {
   TextTable table({"table", "rows", "checksum"});
   table.numbers({1});
   for (const auto& [name, digest] : report.tables)
-    table.add({name, std::to_string(digest.rows), digest.rows == 0 ? "-" : digest.str()});
+    table.add({name, std::to_string(digest.rows), digest.rows == 0 ? "-" : checksum_text(digest)});
   table.print(out);
   out << count_text(report.shards_checked, "home", "homes") << " read, " << report.shards_empty
       << " of them without a row; " << count_text(report.rows, "row", "rows")
@@ -108,7 +108,8 @@ Json to_json(const FleetVerifyReport& report) {
                {"unchecked", Json::array()},
                {"notes", report.notes}};
   for (const auto& [name, digest] : report.tables)
-    json["tables"].push_back({{"name", name}, {"rows", digest.rows}, {"checksum", digest.str()}});
+    json["tables"].push_back(
+        {{"name", name}, {"rows", digest.rows}, {"checksum", checksum_text(digest)}});
   for (const Difference& difference : report.pairs.samples)
     json["moves"]["samples"].push_back(to_json(difference));
   for (const VerifyProblem& problem : report.problems)

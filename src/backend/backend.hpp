@@ -108,6 +108,10 @@ class Backend {
   /// Sessions opened for homes with equal keys are interchangeable: what a pool sorts by.
   virtual std::string session_key(const HomeName& home) const = 0;
 
+  /// How many sessions a pool may keep open beside those in use. Where a session is bound to one home it pays to keep many,
+  /// as the next call is for another home.
+  virtual std::size_t idle_sessions_max() const noexcept { return 0; }
+
   /// Makes the node usable for the first time (its directory). Doing it again changes nothing.
   virtual void prepare_node() = 0;
 

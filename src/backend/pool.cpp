@@ -32,7 +32,7 @@ SessionPool::Lease SessionPool::acquire(const HomeName& home, Deadline deadline)
       idle_.erase(same);
       return Lease(*this, std::move(found));
     }
-    if (open_ < options_.size_max) {
+    if (open_ < std::max(options_.size_max, options_.open_max)) {
       ++open_;
     } else {
       evicted = std::move(idle_.back());
@@ -45,7 +45,7 @@ SessionPool::Lease SessionPool::acquire(const HomeName& home, Deadline deadline)
 
 void SessionPool::wait_for_turn(std::unique_lock<std::mutex>& lock, const HomeName& home,
                                 Deadline deadline) {
-  const auto can_go = [this] { return !idle_.empty() || open_ < options_.size_max; };
+  const auto can_go = [this] { return open_ - idle_.size() < options_.size_max; };
   // Who came later must not take what is freed for those who wait.
   if (waiting_.empty() && can_go()) return;
   const Deadline end = earlier(deadline, Deadline::after(clock_, options_.wait_max));

@@ -15,7 +15,8 @@
 namespace ringshard {
 
 struct PoolOptions {
-  std::size_t size_max = 16;                    ///< open sessions, idle or not
+  std::size_t size_max = 16;                    ///< sessions in use at the same time
+  std::size_t open_max = 0;                     ///< in use and idle; at least size_max
   Duration wait_max = std::chrono::seconds(1);  ///< for one to become free
 };
 

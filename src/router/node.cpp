@@ -19,7 +19,12 @@ Node::Node(const NodeInfo& info, BackendOpener open, const RouterConfig& config,
 Node::Open& Node::opened() {
   // Opening a backend reads its DSN and does no I/O: that comes with the first connection.
   std::lock_guard lock(mutex_);
-  if (!open_) open_ = std::make_unique<Open>(open_backend_(dsn_), clock_, pool_options_);
+  if (!open_) {
+    std::shared_ptr<Backend> backend = open_backend_(dsn_);
+    PoolOptions options = pool_options_;
+    options.open_max = backend->idle_sessions_max();
+    open_ = std::make_unique<Open>(std::move(backend), clock_, options);
+  }
   return *open_;
 }
 

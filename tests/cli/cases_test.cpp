@@ -5,6 +5,7 @@
 //   <folder> for the
 //                    folder it runs in
 //   expected_stderr  a text that has to be in standard error (optional)
+//   may_change       why a failure leaves something behind all the same (optional)
 //   prepare          commands to run before, one a line, with the program as `ringshard` (optional)
 // Everything else is copied to the folder that it runs in. Of a case that fails the program must
 // not have changed any file.
@@ -61,9 +62,9 @@ bool matches(const std::string& line, const std::string& pattern) {
 Ran run_shell(const std::string& arguments, const fs::path& folder,
               const TemporaryFolder& outputs) {
   const std::string command = "cd '" + folder.string() + "' && folder='" + folder.string() +
-                              "' && '" + ringshard_program().string() + "' " + arguments + " >'" +
-                              (outputs / "out").string() + "' 2>'" + (outputs / "err").string() +
-                              "'";
+                              "' && { '" + ringshard_program().string() + "' " + arguments +
+                              "\n} >'" + (outputs / "out").string() + "' 2>'" +
+                              (outputs / "err").string() + "'";
   const int status = std::system(command.c_str());
   Ran ran;
   ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -79,7 +80,8 @@ void set_up(const fs::path& folder, const fs::path& case_folder, const Temporary
     for (const auto& entry : fs::directory_iterator(common))
       fs::copy(entry.path(), folder / entry.path().filename(),
                fs::copy_options::overwrite_existing | fs::copy_options::recursive);
-  for (const char* own : {"args", "expected_exit", "expected_stdout", "expected_stderr", "prepare"})
+  for (const char* own :
+       {"args", "expected_exit", "expected_stdout", "expected_stderr", "prepare", "may_change"})
     fs::remove(folder / own);
   for (const std::string& line : lines_of(optional_file(case_folder / "prepare"))) {
     const bool program = line.rfind("ringshard ", 0) == 0;
@@ -112,7 +114,8 @@ void check_case(const fs::path& case_folder) {
   check_lines(ran.out, optional_file(case_folder / "expected_stdout"));
   for (const std::string& part : lines_of(optional_file(case_folder / "expected_stderr")))
     CHECK(ran.err.find(part) != std::string::npos);
-  if (ran.exit_code != 0) CHECK(contents_of(folder.path()) == before);
+  if (ran.exit_code != 0 && !fs::exists(case_folder / "may_change"))
+    CHECK(contents_of(folder.path()) == before);
 }
 
 }  // namespace
