@@ -40,6 +40,7 @@ std::string_view name_of(MoveWish wish) {
 bool applies_to(MoveWish wish, const MoveRecord& move) {
   switch (wish) {
     case MoveWish::none:
+      return true;
     case MoveWish::pause:
       return !is_final(move.stage);
     case MoveWish::abort:
@@ -48,6 +49,23 @@ bool applies_to(MoveWish wish, const MoveRecord& move) {
       return can_roll_back(move.stage) || move.stage == MoveStage::rolling_back;
     case MoveWish::finalize:
       return can_roll_back(move.stage) || move.stage == MoveStage::cleaning;
+  }
+  return false;
+}
+
+/// The move ended as it was to end: asking again is no mistake, there is just nothing left to do.
+bool is_reached(MoveWish wish, const MoveRecord& move) {
+  switch (wish) {
+    case MoveWish::none:
+      return is_final(move.stage);
+    case MoveWish::pause:
+      return false;
+    case MoveWish::abort:
+      return move.stage == MoveStage::reverted;
+    case MoveWish::roll_back:
+      return move.stage == MoveStage::rolled_back;
+    case MoveWish::finalize:
+      return move.stage == MoveStage::done;
   }
   return false;
 }
@@ -80,7 +98,7 @@ std::vector<MoveRecord> selected(Fleet& fleet, const MoveSelection& selection, M
 /// Nothing of a command on several moves is done if one of them can not be meant.
 void require_all(const std::vector<MoveRecord>& moves, MoveWish wish) {
   for (const MoveRecord& move : moves) {
-    if (applies_to(wish, move)) continue;
+    if (applies_to(wish, move) || is_reached(wish, move)) continue;
     std::string ways = is_final(move.stage) ? "it is over" : "what can be done: ";
     if (!is_final(move.stage)) {
       for (const MoveWish other :
@@ -173,10 +191,13 @@ int run(const ResumeOptions& options, Context& context) {
 
 int run(const WishOptions& options, Context& context) {
   Fleet fleet = open_fleet(options.common, context.clock);
-  const std::vector<MoveRecord> moves = selected(fleet, options.selection, options.wish);
+  std::vector<MoveRecord> moves = selected(fleet, options.selection, options.wish);
   require_all(moves, options.wish);
 
   MovesReport report{.command = std::string(name_of(options.wish))};
+  for (const MoveRecord& move : moves)
+    if (is_reached(options.wish, move)) report.outcomes.push_back({move, std::nullopt, {}});
+  std::erase_if(moves, [&](const MoveRecord& move) { return is_reached(options.wish, move); });
   const TimePoint began = context.clock.now();
   for (const MoveRecord& move : moves) fleet.catalog.wish(move.id, options.wish);
   {
@@ -190,7 +211,7 @@ int run(const WishOptions& options, Context& context) {
     }
   }
   report.elapsed_ms = std::chrono::duration_cast<Duration>(context.clock.now() - began).count();
-  if (moves.empty())
+  if (report.outcomes.empty())
     report.notes.push_back("no unfinished move is in a stage where " + report.command +
                            " is possible");
   print(report, options.common, context);

@@ -8,10 +8,12 @@
 #include <chrono>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
 #include "demo/bank.hpp"
+#include "demo/prove.hpp"
 #include "demo/workload.hpp"
 #include "support/clock.hpp"
 #include "support/fault.hpp"
@@ -66,7 +68,7 @@ int main(int argc, char** argv) {
   std::string config;
   std::string ledger_path;
   std::int64_t accounts = 1000;
-  app.add_option("--config", config, "configuration of the router")->required();
+  app.add_option("--config", config, "configuration of the router");
   app.add_option("--accounts", accounts, "number of accounts")->check(CLI::PositiveNumber);
 
   std::int64_t history = 20;
@@ -89,12 +91,23 @@ int main(int argc, char** argv) {
   CLI::App* const auditing =
       app.add_subcommand("audit", "compare what is there with what was acknowledged");
   auditing->add_option("--ledger", ledger_path)->required();
+
+  Evidence evidence;
+  CLI::App* const proving = app.add_subcommand("prove", "print what a demonstration proved");
+  proving->add_option("--plan", evidence.plan)->required();
+  proving->add_option("--apply", evidence.apply)->required();
+  proving->add_option("--workload", evidence.workload)->required();
+  proving->add_option("--audit", evidence.audit)->required();
+  proving->add_option("--verify", evidence.verify)->required();
+  proving->add_option("--pause-budget-ms", evidence.pause_budget_ms);
   CLI11_PARSE(app, argc, argv);
   options.think_time = std::chrono::microseconds(think_us);
 
   for (const int signal : {SIGTERM, SIGINT}) ::signal(signal, [](int) { stop.store(true); });
   try {
     fault::arm_from_environment();
+    if (proving->parsed()) return prove(evidence, std::cout) ? 0 : 3;
+    if (config.empty()) throw std::runtime_error("--config is missing");
     Cluster cluster = Cluster::open(std::filesystem::path(config));
     if (seeding->parsed()) {
       seed(cluster, accounts, history);
