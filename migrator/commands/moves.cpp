@@ -114,6 +114,13 @@ void require_all(const std::vector<MoveRecord>& moves, MoveWish wish) {
   }
 }
 
+/// Moves that a command has nothing to do for are reported as they are.
+void set_aside_reached(MoveWish wish, std::vector<MoveRecord>& moves, MovesReport& report) {
+  for (const MoveRecord& move : moves)
+    if (is_reached(wish, move)) report.outcomes.push_back({move, std::nullopt, {}});
+  std::erase_if(moves, [&](const MoveRecord& move) { return is_reached(wish, move); });
+}
+
 /// Waits for the migrators that run some of the moves. Those that they did not get to are in the
 /// outcome with an error; those that nobody runs any more are returned, to be run here.
 std::vector<MoveRecord> wait_for_others(Fleet& fleet, const WishOptions& options,
@@ -170,21 +177,23 @@ void print(const MovesReport& report, const CommonOptions& options, Context& con
 
 int run(const ResumeOptions& options, Context& context) {
   Fleet fleet = open_fleet(options.common, context.clock);
-  const std::vector<MoveRecord> moves = selected(fleet, options.selection, MoveWish::none);
+  std::vector<MoveRecord> moves = selected(fleet, options.selection, MoveWish::none);
   require_all(moves, MoveWish::none);
   MoveOptions move = move_options(fleet.config);
   move.repair = move.repair || options.repair;
 
   MovesReport report{.command = "resume"};
+  set_aside_reached(MoveWish::none, moves, report);
   const TimePoint began = context.clock.now();
   for (const MoveRecord& one : moves)
     if (one.wish != MoveWish::none) fleet.catalog.wish(one.id, MoveWish::none);
   {
     ProgressView view(context.err, context.clock, progress_style(options.common, context));
-    report.outcomes = run_moves(fleet.config, moves, move, context, view);
+    for (MoveOutcome& outcome : run_moves(fleet.config, moves, move, context, view))
+      report.outcomes.push_back(std::move(outcome));
   }
   report.elapsed_ms = std::chrono::duration_cast<Duration>(context.clock.now() - began).count();
-  if (moves.empty()) report.notes.push_back("no move is unfinished");
+  if (report.outcomes.empty()) report.notes.push_back("no move is unfinished");
   print(report, options.common, context);
   return report.exit_code();
 }
@@ -195,9 +204,7 @@ int run(const WishOptions& options, Context& context) {
   require_all(moves, options.wish);
 
   MovesReport report{.command = std::string(name_of(options.wish))};
-  for (const MoveRecord& move : moves)
-    if (is_reached(options.wish, move)) report.outcomes.push_back({move, std::nullopt, {}});
-  std::erase_if(moves, [&](const MoveRecord& move) { return is_reached(options.wish, move); });
+  set_aside_reached(options.wish, moves, report);
   const TimePoint began = context.clock.now();
   for (const MoveRecord& move : moves) fleet.catalog.wish(move.id, options.wish);
   {

@@ -106,7 +106,9 @@ TEST_CASE("moves are observed until they are finalized or rolled back") {
   CHECK(finalized["stages"]["done"] == report["moves"].size() - 1);
   CHECK(fleet.done("doctor").exit_code == 0);
   CHECK(rows_of(fleet) == 120);
-  CHECK(fleet.run("rollback " + first).exit_code == 1);
+  // Asking for what was reached already is no mistake; asking for its opposite is.
+  CHECK(fleet.run("rollback " + first).exit_code == 0);
+  CHECK(fleet.run("finalize " + first).exit_code == 1);
   CHECK(fleet.done("finalize --all").out.find("no unfinished move") != std::string::npos);
 }
 
