@@ -60,6 +60,11 @@ void note_obstacles(Session& session, const Dialect& dialect, Problems& problems
     problems.add("'" + obstacle.object + "' " + obstacle.reason);
 }
 
+void require_usable(const std::vector<NodeInfo>& nodes, const BackendOptions& options,
+                    Clock& clock) {
+  for (const NodeInfo& node : nodes) open_backend(node.dsn, clock, options)->check_node();
+}
+
 const NodeInfo& first_active(const std::vector<NodeInfo>& nodes) {
   for (const NodeInfo& node : nodes)
     if (node.state == NodeState::active) return node;

@@ -89,6 +89,7 @@ class Import {
     problems.throw_if_any(headline);
     check_rows(source_, division_, definition_.hash, definition_.shard_count, problems);
     const std::vector<NodeInfo> nodes = catalog_.nodes(definition_.name);
+    require_usable(nodes, options_, clock_);
     const auto backend = open_backend(first_active(nodes).dsn, clock_, options_);
     ScratchHomes scratch(*backend, definition_.name);
     SplitSchema split = split_schema(source_, division_, scratch, Leftovers::note, problems);

@@ -112,6 +112,9 @@ class Backend {
   /// as the next call is for another home.
   virtual std::size_t idle_sessions_max() const noexcept { return 0; }
 
+  /// Throws Error{unavailable} or Error{read_only} if prepare_node() could not succeed; changes nothing.
+  virtual void check_node() = 0;
+
   /// Makes the node usable for the first time (its directory). Doing it again changes nothing.
   virtual void prepare_node() = 0;
 

@@ -17,6 +17,22 @@ if [ "$way" != add_subdirectory ]; then
   export PKG_CONFIG_PATH=${config%/*}
 fi
 
-cmake -S "$here" -B "$work/build" -G Ninja -D CMAKE_BUILD_TYPE=Debug -D RINGSHARD_FROM="$way"
+# What the README shows is what a newcomer does: its program, its tables, its configuration.
+block() { # <language>: the first block of the README in it
+  sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$here/../../README.md" | sed '/^```/d;'
+}
+mkdir "$work/shop"
+block cpp >"$work/shop/main.cpp"
+block sql >"$work/shop/schema.sql"
+block yaml >"$work/shop/ringshard.yaml"
+
+cmake -S "$here" -B "$work/build" -G Ninja -D CMAKE_BUILD_TYPE=Debug -D RINGSHARD_FROM="$way" \
+  -D README_EXAMPLE="$work/shop/main.cpp"
 cmake --build "$work/build"
 "$work/build/consumer"
+
+cd "$work/shop"
+"$build/ringshard" init --quiet
+"$work/build/readme_example" | tee output
+grep -qx 'orders of 4711: 1' output
+grep -qx 'orders in all:  1' output

@@ -77,6 +77,7 @@ class HookedBackend final : public Backend {
   }
   std::string session_key(const HomeName& home) const override { return inner_->session_key(home); }
   std::size_t idle_sessions_max() const noexcept override { return inner_->idle_sessions_max(); }
+  void check_node() override { inner_->check_node(); }
   void prepare_node() override { inner_->prepare_node(); }
   void ping() override { inner_->ping(); }
   bool home_exists(const HomeName& home) override { return inner_->home_exists(home); }

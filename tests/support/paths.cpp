@@ -17,6 +17,8 @@ fs::path tests_folder() { return RINGSHARD_TESTS_DIR; }
 
 fs::path ringshard_program() { return RINGSHARD_PROGRAM; }
 
+fs::path demo_program() { return RINGSHARD_DEMO_PROGRAM; }
+
 fs::path test_program(std::string_view name) { return fs::path(RINGSHARD_TEST_PROGRAMS) / name; }
 
 std::optional<fs::path> shared_data(std::string_view relative) {

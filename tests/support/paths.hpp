@@ -13,6 +13,9 @@ std::filesystem::path tests_folder();
 /// The built program ringshard.
 std::filesystem::path ringshard_program();
 
+/// The built program ringshard-demo: an application that keeps book of what was acknowledged.
+std::filesystem::path demo_program();
+
 /// A program built from tests/**/<name>.cpp, where name ends in _program.
 std::filesystem::path test_program(std::string_view name);
 

@@ -52,6 +52,7 @@ class SqliteBackend final : public Backend {
   // transaction; a connection is a few file descriptors.
   std::size_t idle_sessions_max() const noexcept override { return 64; }
 
+  void check_node() override { files_.require_preparable(); }
   void prepare_node() override { files_.prepare(); }
   void ping() override { files_.require_directory(); }
   bool home_exists(const HomeName& home) override { return files_.exists(home); }

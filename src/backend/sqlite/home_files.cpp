@@ -138,6 +138,17 @@ void HomeFiles::require_directory() const {
                   " is not there: is it mounted, and was the node made with `ringshard init`?");
 }
 
+void HomeFiles::require_preparable() const {
+  std::error_code error;
+  fs::path nearest = fs::absolute(directory_, error);
+  while (!fs::exists(fs::symlink_status(nearest, error)) && nearest.has_relative_path())
+    nearest = nearest.parent_path();
+  if (!fs::is_directory(nearest, error))
+    throw system_error(ENOTDIR, "make the directory " + directory_.string());
+  if (access(nearest.c_str(), W_OK | X_OK) != 0)
+    throw system_error(errno, "write to the directory " + nearest.string());
+}
+
 void HomeFiles::prepare() {
   std::error_code error;
   fs::create_directories(building_directory(), error);

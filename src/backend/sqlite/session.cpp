@@ -85,6 +85,7 @@ SqliteSession::SqliteSession(SessionSpec spec, Clock& clock)
   begin_write_ = prepare_own("BEGIN IMMEDIATE");
   commit_ = prepare_own("COMMIT");
   rollback_ = prepare_own("ROLLBACK");
+  data_version_ = prepare_own("PRAGMA main.data_version");
   if (spec_.reference) attach_reference();
 }
 
@@ -234,7 +235,25 @@ void SqliteSession::require_home_in_place() {
               "the file of " + spec_.place.str() + " was removed or replaced since it was opened");
 }
 
+// Also begins the snapshot of a read transaction.
+std::int64_t SqliteSession::data_version() {
+  const ResetAtEnd reset(data_version_.get());
+  const int code = sqlite3_step(data_version_.get());
+  if (code != SQLITE_ROW) fail(code, Phase::begin, "PRAGMA data_version");
+  return sqlite3_column_int64(data_version_.get(), 0);
+}
+
 std::optional<HomeRecord> SqliteSession::read_record() {
+  const std::int64_t now = data_version();
+  if (!known_record_ || known_at_ != now) {
+    known_record_.reset();
+    known_record_ = select_record();
+    known_at_ = now;
+  }
+  return known_record_;
+}
+
+std::optional<HomeRecord> SqliteSession::select_record() {
   static const std::string sql =
       "SELECT " + std::string(home_record_columns) + " FROM main.ringshard_home WHERE id = 1";
   const auto has_table = [this] {
@@ -318,6 +337,7 @@ void SqliteSession::end_transaction() noexcept {
 }
 
 void* SqliteSession::native_handle() noexcept {
+  known_record_.reset();
   // What goes through the handle is not seen here, so SQLite itself has to refuse writes.
   if (mode_ == TxMode::read && !query_only_)
     query_only_ = sqlite3_exec(database_.get(), "PRAGMA query_only = 1", nullptr, nullptr,
@@ -393,6 +413,7 @@ StatementCache::Lease SqliteSession::prepared(std::string_view sql,
   try {
     auto statement = statements_.get(sql);
     require_allowed(statement->only_reads(), statement->ends_or_begins_transaction(), sql);
+    if (statement->may_change_record()) known_record_.reset();
     statement->bind(parameters);
     return statement;
   } catch (const Error& error) {
@@ -429,6 +450,7 @@ void SqliteSession::query(std::string_view sql, std::span<const ValueView> param
 }
 
 void SqliteSession::run_script(std::string_view sql) {
+  known_record_.reset();
   while (!sql.empty()) {
     require_ready(sql);
     const NextStatement next = prepare_next(database_.get(), sql, spec_.place);

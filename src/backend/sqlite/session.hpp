@@ -78,6 +78,8 @@ class SqliteSession final : public Session {
 
   void begin_transaction(TxMode mode, Deadline lock_deadline);
   std::optional<HomeRecord> read_record();
+  std::optional<HomeRecord> select_record();
+  std::int64_t data_version();
   void require_home_in_place();
   void require_ready(std::string_view sql);
   void require_allowed(bool only_reads, bool controls, std::string_view sql) const;
@@ -99,6 +101,7 @@ class SqliteSession final : public Session {
   StatementHandle commit_;
   StatementHandle rollback_;
   StatementHandle record_;
+  StatementHandle data_version_;
   StatementCache statements_;
 
   bool usable_ = true;
@@ -110,6 +113,10 @@ class SqliteSession final : public Session {
   bool waits_for_begin_ = false;
   TimePoint wait_end_{};
   Deadline statement_deadline_;
+  // The record as of a data version: SQLite gives another one once somebody else has committed
+  // anything in this file, and what this session itself does to the record forgets it.
+  std::optional<HomeRecord> known_record_;
+  std::int64_t known_at_ = 0;
   std::int64_t schema_version_ = -1;
   bool schema_is_uncommitted_ = false;  // read in a transaction that can still be rolled back
   std::shared_ptr<const HomeSchema> schema_;

@@ -47,6 +47,15 @@ std::string next_word(std::string_view& sql) {
   return word;
 }
 
+// Names are case-insensitive, and no way to write one leaves this out.
+bool speaks_of_record(std::string_view sql) noexcept {
+  static constexpr std::string_view name = "ringshard_home";
+  const auto same = [](char left, char right) {
+    return (left >= 'A' && left <= 'Z' ? static_cast<char>(left - 'A' + 'a') : left) == right;
+  };
+  return std::search(sql.begin(), sql.end(), name.begin(), name.end(), same) != sql.end();
+}
+
 int text_size(std::string_view sql) {
   if (sql.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
     throw Error(ErrorCode::invalid_argument, "a statement of more than 2 GB");
@@ -154,6 +163,7 @@ Statement::Statement(sqlite3* database, std::string_view sql, const Place& place
                 "text follows the first statement, and only one is run at a time: " + sql_);
   only_reads_ = sqlite3_stmt_readonly(handle) != 0;
   transaction_control_ = controls_transaction(sql_);
+  may_change_record_ = !only_reads_ && speaks_of_record(sql_);
   map_parameters();
 }
 

@@ -34,6 +34,8 @@ class Statement {
   std::string_view sql() const noexcept { return sql_; }
   bool only_reads() const noexcept { return only_reads_; }
   bool ends_or_begins_transaction() const noexcept { return transaction_control_; }
+  /// It writes, and speaks of the home's record.
+  bool may_change_record() const noexcept { return may_change_record_; }
 
   /// Binds $1, $2, …; texts and blobs are not copied. Throws Error{invalid_argument} unless the
   /// statement has exactly those.
@@ -54,6 +56,7 @@ class Statement {
   StatementHandle handle_;
   bool only_reads_ = false;
   bool transaction_control_ = false;
+  bool may_change_record_ = false;
   bool bound_ = false;
   std::vector<int> positions_;  // SQLite's index of $1, $2, …; 0: the statement does not have it
   std::vector<ValueView> row_;
