@@ -15,24 +15,24 @@ enum class ErrorCode {
   config,            ///< the configuration is wrong; the text lists every mistake with its line
   not_found,         ///< the named thing (file, keyspace, node, move, home) does not exist
   already_exists,    ///< the named thing exists and would have been overwritten
-  refused,           ///< the state of the world forbids it; the text says which state and the way out
-  stale_plan,        ///< the catalog changed since the plan was made
-  not_owner,         ///< the home reached does not own its shard, and no owner was found in time
-  unavailable,       ///< the database can not be reached or does not answer
-  timeout,           ///< a deadline passed; what was begun has been rolled back
-  pool_exhausted,    ///< no connection became free in time
-  conflict,          ///< a lock or a serialization failure; the transaction was rolled back
-  outcome_unknown,   ///< the connection was lost during COMMIT: it may have happened or not
-  constraint,        ///< a constraint of the application's tables refused the row
-  sql,               ///< the database refused the statement
-  read_only,         ///< the storage can not be written (read-only, permission)
-  storage_full,      ///< no space is left on the storage
-  schema,            ///< tables differ from what was expected, or can not be moved
-  differs,           ///< two copies that must be equal are not
-  lease_lost,        ///< another migrator runs this move now
-  corrupt,           ///< stored data can not be read as what it must be
-  cancelled,         ///< stopped on request
-  internal           ///< a broken promise inside ringshard itself
+  refused,         ///< the state of the world forbids it; the text says which state and the way out
+  stale_plan,      ///< the catalog changed since the plan was made
+  not_owner,       ///< the home reached does not own its shard, and no owner was found in time
+  unavailable,     ///< the database can not be reached or does not answer
+  timeout,         ///< a deadline passed; what was begun has been rolled back
+  pool_exhausted,  ///< no connection became free in time
+  conflict,        ///< a lock or a serialization failure; the transaction was rolled back
+  outcome_unknown,  ///< the connection was lost during COMMIT: it may have happened or not
+  constraint,       ///< a constraint of the application's tables refused the row
+  sql,              ///< the database refused the statement
+  read_only,        ///< the storage can not be written (read-only, permission)
+  storage_full,     ///< no space is left on the storage
+  schema,           ///< tables differ from what was expected, or can not be moved
+  differs,          ///< two copies that must be equal are not
+  lease_lost,       ///< another migrator runs this move now
+  corrupt,          ///< stored data can not be read as what it must be
+  cancelled,        ///< stopped on request
+  internal          ///< a broken promise inside ringshard itself
 };
 
 /// The name of a code as it is printed in logs and JSON ("invalid_argument", …).
@@ -60,7 +60,8 @@ class Error : public std::runtime_error {
   /// The shard that the failed work was for, where there was one.
   std::optional<ShardId> shard() const noexcept { return shard_; }
 
-  /// The database's own code: an SQLSTATE, or SQLite's extended result code as digits. Empty if none.
+  /// The database's own code: an SQLSTATE, or SQLite's extended result code as digits. Empty if
+  /// none.
   const std::string& sqlstate() const noexcept { return sqlstate_; }
 
   Error& with_shard(ShardId shard) {

@@ -31,7 +31,8 @@ struct BlobView {
 /// One SQL value, owned. Text is UTF-8 and may hold NUL bytes.
 using Value = std::variant<Null, std::int64_t, double, std::string, Blob>;
 
-/// One SQL value that points into memory of somebody else: a parameter, or a column of the current row.
+/// One SQL value that points into memory of somebody else: a parameter, or a column of the current
+/// row.
 using ValueView = std::variant<Null, std::int64_t, double, std::string_view, BlobView>;
 
 /// A row, owned; columns in the order of the query.
@@ -53,10 +54,10 @@ bool identical(const Value& left, const Value& right) noexcept;
 std::string describe(const ValueView& value, std::size_t width_max = 64);
 std::string describe(const Row& row, std::size_t width_max = 64);
 
-/// A row as bytes and back: for each value one tag (0 null, 1 integer, 2 double, 3 text, 4 blob), then eight
-/// little-endian bytes for a number, or a four-byte little-endian length and that many bytes. No two different rows have
-/// the same bytes, so ('a','b') and ('ab','') differ. This is a stored format (checkpoints) and the
-/// input of every row hash.
+/// A row as bytes and back: for each value one tag (0 null, 1 integer, 2 double, 3 text, 4 blob),
+/// then eight little-endian bytes for a number, or a four-byte little-endian length and that many
+/// bytes. No two different rows have the same bytes, so ('a','b') and ('ab','') differ. This is a
+/// stored format (checkpoints) and the input of every row hash.
 void append_encoded(std::string& out, const ValueView& value);
 std::string encode_row(RowView row);
 std::string encode_row(const Row& row);

@@ -136,7 +136,8 @@ class Runner {
                std::optional<Nodes>& nodes) {
     try {
       if (context_.stopped())
-        throw Error(ErrorCode::cancelled, "move " + id + " was not begun, as asked; `ringshard resume` goes on");
+        throw Error(ErrorCode::cancelled,
+                    "move " + id + " was not begun, as asked; `ringshard resume` goes on");
       if (!catalog) catalog = Catalog::open(config_.catalog, context_.clock);
       if (!nodes)
         nodes.emplace(catalog->nodes(outcome.move.keyspace), context_.clock,

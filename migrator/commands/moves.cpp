@@ -48,7 +48,8 @@ bool applies_to(MoveWish wish, const MoveRecord& move) {
     case MoveWish::roll_back:
       return can_roll_back(move.stage) || move.stage == MoveStage::rolling_back;
     case MoveWish::finalize:
-      return can_roll_back(move.stage) || move.stage == MoveStage::cleaning;
+      return can_roll_back(move.stage) || move.stage == MoveStage::rolling_back ||
+             move.stage == MoveStage::cleaning;
   }
   return false;
 }
@@ -121,6 +122,17 @@ void set_aside_reached(MoveWish wish, std::vector<MoveRecord>& moves, MovesRepor
   std::erase_if(moves, [&](const MoveRecord& move) { return is_reached(wish, move); });
 }
 
+/// What was decided before the wish came is carried out, and another wish may have come in between.
+void require_granted(MoveWish wish, MoveOutcome& outcome) {
+  const MoveRecord& move = outcome.move;
+  if (outcome.error || wish == MoveWish::pause || is_reached(wish, move)) return;
+  outcome.error =
+      Error(ErrorCode::refused,
+            std::string(name_of(wish)) + " came too late: " + std::string(invariant(move.stage)) +
+                (can_roll_back(move.stage) ? "; `ringshard rollback` goes back" : ""))
+          .with_shard(move.shard);
+}
+
 /// Waits for the migrators that run some of the moves. Those that they did not get to are in the
 /// outcome with an error; those that nobody runs any more are returned, to be run here.
 std::vector<MoveRecord> wait_for_others(Fleet& fleet, const WishOptions& options,
@@ -134,6 +146,7 @@ std::vector<MoveRecord> wait_for_others(Fleet& fleet, const WishOptions& options
       move = *fleet.catalog.move(move.id);
       if (is_granted(options.wish, move, context.clock)) {
         outcomes.push_back({move, std::nullopt, {}});
+        require_granted(options.wish, outcomes.back());
         break;
       }
       if (!is_being_run(move, context.clock)) {
@@ -155,15 +168,6 @@ std::vector<MoveRecord> wait_for_others(Fleet& fleet, const WishOptions& options
     }
   }
   return ours;
-}
-
-/// A cutover that was decided before the wish came is carried out.
-void require_granted(MoveWish wish, MoveOutcome& outcome) {
-  if (outcome.error || is_final(outcome.move.stage)) return;
-  outcome.error = Error(
-      ErrorCode::refused,
-      std::string(name_of(wish)) + " came too late: " + std::string(invariant(outcome.move.stage)) +
-          (can_roll_back(outcome.move.stage) ? "; `ringshard rollback` goes back" : ""));
 }
 
 void print(const MovesReport& report, const CommonOptions& options, Context& context) {

@@ -269,8 +269,8 @@ class Examiner {
            .text = at(shard, node) + " (" + describe_record(home.record) +
                    ") is left over: neither the placement nor an unfinished move needs it",
            .command = mend_command,
-           .mend = [this_fleet = &fleet_, shard, mirror = node] {
-             drop_leftover(*this_fleet, shard, mirror);
+           .mend = [this_fleet = &fleet_, clock = &clock_, shard, mirror = node] {
+             drop_leftover(*this_fleet, shard, mirror, *clock);
            }});
     }
   }

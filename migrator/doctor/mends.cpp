@@ -47,7 +47,7 @@ class LockedHome {
 
 }  // namespace
 
-void drop_leftover(Fleet& fleet, ShardId shard, const std::string& node) {
+void drop_leftover(Fleet& fleet, ShardId shard, const std::string& node, Clock& clock) {
   const auto move = fleet.catalog.unfinished_move_of(fleet.keyspace.name, shard);
   if (move && (move->source == node || move->target == node))
     refuse(fleet, shard, "move " + move->id + " needs it now");
@@ -60,7 +60,12 @@ void drop_leftover(Fleet& fleet, ShardId shard, const std::string& node) {
     return home.first != node && home.second.has_record && home.second.record.role == Role::owner;
   });
   if (!owned) refuse(fleet, shard, "no other node owns the shard");
-  fleet.nodes.at(node).drop_home(fleet.home_of(shard));
+  const auto is_mirror = [](const std::optional<HomeRecord>& record) {
+    return record && record->role == Role::mirror;
+  };
+  if (!fleet.nodes.at(node).drop_home_if(fleet.home_of(shard), is_mirror,
+                                         Deadline::after(clock, lock_wait)))
+    refuse(fleet, shard, "it is no mirror on node '" + node + "' any more");
 }
 
 void end_capture(Fleet& fleet, ShardId shard, const std::string& node, Clock& clock) {

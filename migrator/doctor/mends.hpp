@@ -12,7 +12,7 @@ namespace ringshard::cli {
 
 /// Removes the home of a shard from a node: a mirror whose move is over or unknown, of a shard that
 /// another node owns.
-void drop_leftover(Fleet& fleet, ShardId shard, const std::string& node);
+void drop_leftover(Fleet& fleet, ShardId shard, const std::string& node, Clock& clock);
 
 /// Removes triggers and log from an owner that is in no unfinished move, and brings its record to
 /// rest.

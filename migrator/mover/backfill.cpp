@@ -1,7 +1,9 @@
 #include "mover/backfill.hpp"
 
 #include <ringshard/error.hpp>
+#include <variant>
 
+#include "mover/tailer.hpp"
 #include "support/fault.hpp"
 
 namespace ringshard {
@@ -11,6 +13,14 @@ Row key_of_row(const Table& table, RowView row) {
   Row key;
   for (const std::size_t position : table.key_positions) key.push_back(to_value(row[position]));
   return key;
+}
+
+/// A copy of such a row could never be found again at the mirror.
+void refuse_null_keys(const Table& table, const RowBatch& batch) {
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    for (const std::size_t position : table.key_positions)
+      if (std::holds_alternative<Null>(batch[i][position]))
+        throw null_key_error(table.name, key_of_row(table, batch[i]));
 }
 
 bool same_position(const Checkpoint& left, const Checkpoint& right) {
@@ -48,11 +58,12 @@ BackfillStep Backfill::copy_chunk(const Table& table) {
     to.complete = tx.store().read_chunk(table, from.last_key, options_.chunk_rows,
                                         options_.chunk_bytes, batch_);
   }
+  refuse_null_keys(table, batch_);
   if (!batch_.empty()) to.last_key = key_of_row(table, batch_[batch_.size() - 1]);
   fault::hit(FaultPoint::backfill_chunk_read);
 
-  // Only a table's last chunk waits for the disk; it makes those before it durable too. After a power cut a chunk that was lost
-  // is copied again, as its checkpoint was lost with it.
+  // Only a table's last chunk waits for the disk; it makes those before it durable too. After a
+  // power cut a chunk that was lost is copied again, as its checkpoint was lost with it.
   const Durability durability(pair_.mirror().session(), to.complete);
   MirrorTransaction tx(pair_, TxMode::write, lock_deadline);
   if (!same_position(tx.store().checkpoint(table), from))

@@ -2,8 +2,10 @@
 
 #include <ringshard/error.hpp>
 
+#include "mover/lock_guard.hpp"
 #include "mover/retry.hpp"
 #include "support/fault.hpp"
+#include "support/log.hpp"
 
 namespace ringshard {
 namespace {
@@ -26,24 +28,21 @@ void require_owner_for(const std::optional<HomeRecord>& record, const Leg& leg) 
                                         ", expected an owner; see `ringshard doctor`");
 }
 
-void create_target(HomePair& pair, const HomeSchema& schema) {
+void create_target(HomePair& pair, const HomeSchema& schema, const MoveOptions& options) {
   const Leg& leg = pair.leg();
   Backend& backend = pair.mirror_backend();
-  if (backend.home_exists(leg.home)) {
-    HomeStore& store = pair.mirror();
-    std::optional<HomeRecord> record;
-    {
-      SessionTransaction tx(store.session(), leg.home, TxMode::read, Deadline());
-      record = tx.record();
-    }
-    if (!record || record->role != Role::mirror || record->move_id != leg.move_id)
-      throw Error(ErrorCode::refused, "home " + leg.home.str() + " exists on node '" + leg.mirror +
-                                          "' and says " + describe(record) +
-                                          "; see `ringshard doctor`");
-    // Left by an attempt that was broken off. What was mirrored into it is in the change log still.
-    pair.disconnect();
-    backend.drop_home(leg.home);
-  }
+  // One left by an attempt that was broken off goes. What was mirrored into it is in the change log
+  // still.
+  std::optional<HomeRecord> found;
+  const auto is_left_by_this = [&](const std::optional<HomeRecord>& record) {
+    found = record;
+    return record && record->role == Role::mirror && record->move_id == leg.move_id;
+  };
+  pair.disconnect();
+  if (!backend.drop_home_if(leg.home, is_left_by_this, step_deadline(pair, options)))
+    throw Error(ErrorCode::refused, "home " + leg.home.str() + " exists on node '" + leg.mirror +
+                                        "' and says " + describe(found) +
+                                        "; see `ringshard doctor`");
   backend.create_home(leg.home, leg.mirror_record(), schema);
   MirrorTransaction tx(pair, TxMode::exclusive, Deadline());
   backend.dialect().install_capture(tx.store().session(), schema);
@@ -69,13 +68,14 @@ HomeSchema movable_schema(HomePair& pair) {
 
 void start_capture(HomePair& pair, const MoveOptions& options) {
   const HomeSchema schema = movable_schema(pair);
-  create_target(pair, schema);
+  create_target(pair, schema, options);
   fault::hit(FaultPoint::target_created);
 
   retry_conflicts(pair.clock(), step_deadline(pair, options), [&] {
     HomeStore& store = pair.owner();
     SessionTransaction tx(store.session(), pair.home(), TxMode::exclusive,
                           lock_deadline(pair, options));
+    const LockGuard::Watch watch(pair.clock());
     require_owner_for(tx.record(), pair.leg());
     const HomeSchema now = store.dialect().describe_schema(store.session());
     if (const auto differs = difference(schema, now))
@@ -94,6 +94,7 @@ void stop_capture(HomePair& pair, const MoveOptions& options) {
     HomeStore& store = pair.owner();
     SessionTransaction tx(store.session(), pair.home(), TxMode::exclusive,
                           lock_deadline(pair, options));
+    const LockGuard::Watch watch(pair.clock());
     require_owner_for(tx.record(), pair.leg());
     store.dialect().remove_capture(store.session());
     HomeRecord at_rest;
@@ -113,6 +114,7 @@ void claim_home(HomePair& pair, HomeStore& store, const std::string& node,
   retry_conflicts(pair.clock(), step_deadline(pair, options), [&] {
     SessionTransaction tx(store.session(), leg.home, TxMode::exclusive,
                           lock_deadline(pair, options));
+    const LockGuard::Watch watch(pair.clock());
     if (!tx.record() || tx.record()->move_id.empty()) return;
     if (tx.record()->move_id != leg.move_id)
       throw Error(ErrorCode::refused, "home " + leg.home.str() + " on node '" + node + "' says " +
@@ -128,11 +130,21 @@ void claim_home(HomePair& pair, HomeStore& store, const std::string& node,
 
 }  // namespace
 
-void claim_homes(HomePair& pair, const MoveOptions& options) {
+void claim_homes(HomePair& pair, const MoveOptions& options, bool giving_up) {
   if (pair.owner_backend().home_exists(pair.home()))
     claim_home(pair, pair.owner(), pair.leg().owner, options);
-  if (pair.mirror_backend().home_exists(pair.home()))
-    claim_home(pair, pair.mirror(), pair.leg().mirror, options);
+  try {
+    if (pair.mirror_backend().home_exists(pair.home()))
+      claim_home(pair, pair.mirror(), pair.leg().mirror, options);
+  } catch (const Error& error) {
+    const bool out_of_order =
+        error.code() == ErrorCode::unavailable || error.code() == ErrorCode::not_found ||
+        error.code() == ErrorCode::storage_full || error.code() == ErrorCode::read_only;
+    if (!giving_up || !out_of_order) throw;
+    log::warning("move " + pair.leg().move_id +
+                 ": is given up although its target is out of order: " + error.what());
+    pair.disconnect();
+  }
 }
 
 }  // namespace ringshard

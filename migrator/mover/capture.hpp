@@ -22,7 +22,9 @@ void stop_capture(HomePair& pair, const MoveOptions& options);
 
 /// Makes this mover the one whose effects both homes accept: what another one still tries is
 /// refused from here on. A home that does not exist, or is of no move, is left alone; one of
-/// another move is Error{refused}.
-void claim_homes(HomePair& pair, const MoveOptions& options);
+/// another move is Error{refused}. With `giving_up`, a mirror that can not be reached or written is
+/// left unclaimed: what a late mover still writes there is dropped with it, and the owner, which
+/// refuses that mover, can be freed of the move.
+void claim_homes(HomePair& pair, const MoveOptions& options, bool giving_up = false);
 
 }  // namespace ringshard

@@ -71,6 +71,8 @@ std::int64_t Cutover::drain(OwnerTransaction& owner, Deadline deadline) {
   // durable at the mirror.
   MirrorTransaction mirror(pair_, TxMode::write, deadline);
   require_equal_definitions(owner.store(), mirror.store());
+  require_whole_capture(owner.store());
+  require_whole_capture(mirror.store());  // it is the one that records from now on
   mirror.store().apply(rows, UniqueConflict::evict);
   mirror.store().dialect().raise_counters(mirror.store().session(), counters);
   mirror.store().store_record(pair_.leg().mirror_record());
@@ -173,6 +175,7 @@ void promote_new_owner(HomePair& pair, const MoveOptions& options) {
     HomeStore& store = pair.mirror();
     SessionTransaction tx(store.session(), pair.home(), TxMode::exclusive,
                           Deadline::after(pair.clock(), options.cutover.lock_timeout));
+    const LockGuard::Watch watch(pair.clock());
     store.promote(pair.leg().move_id, pair.leg().next().number, pair.leg().owner);
     tx.commit();
   });

@@ -2,6 +2,8 @@
 
 #include <ringshard/error.hpp>
 
+#include "support/fault.hpp"
+
 namespace ringshard {
 namespace {
 
@@ -56,7 +58,9 @@ HomeStore& HomePair::connected(Side& side, const std::string& node) {
 
 OwnerTransaction::OwnerTransaction(HomePair& pair, TxMode mode, Deadline lock_deadline)
     : store_(pair.owner()), tx_(store_.session(), pair.home(), mode, lock_deadline) {
+  if (mode != TxMode::read) watch_.emplace(pair.clock());
   require_record(tx_.record(), pair.leg().owner_record(), pair.leg().owner);
+  if (mode != TxMode::read) fault::hit(FaultPoint::owner_locked);
 }
 
 MirrorTransaction::MirrorTransaction(HomePair& pair, TxMode mode, Deadline lock_deadline)
@@ -70,13 +74,26 @@ void require_equal_definitions(HomeStore& owner, HomeStore& mirror) {
   if (const auto differs = difference(left, right))
     throw Error(ErrorCode::schema,
                 "the table definitions of the two homes are not the same any more, " + *differs +
-                    "; undo the change or abort the move");
+                    "; undo the change, or give the move up: before the cutover with `ringshard "
+                    "abort`, after it with `ringshard finalize`");
+}
+
+void require_whole_capture(HomeStore& home) {
+  const auto table =
+      home.dialect().capture_gap(home.session(), *home.dialect().schema(home.session()));
+  if (table)
+    throw Error(ErrorCode::schema,
+                "changes of table " + *table +
+                    " are not recorded any more, because it was dropped and made again, or lost "
+                    "its triggers, during the move: before the cutover `ringshard abort` gives the "
+                    "move up, after it `ringshard finalize` ends it without a way back");
 }
 
 std::vector<Table> common_tables(HomePair& pair) {
   OwnerTransaction owner(pair, TxMode::read, Deadline());
   MirrorTransaction mirror(pair, TxMode::read, Deadline());
   require_equal_definitions(owner.store(), mirror.store());
+  require_whole_capture(owner.store());
   return owner.store().dialect().describe_schema(owner.store().session()).tables;
 }
 

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/home_store.hpp"
 #include "core/home.hpp"
+#include "mover/lock_guard.hpp"
 #include "mover/nodes.hpp"
 
 namespace ringshard {
@@ -74,6 +76,7 @@ class OwnerTransaction {
  private:
   HomeStore& store_;
   SessionTransaction tx_;
+  std::optional<LockGuard::Watch> watch_;  // a stopped migrator must not hold writers for ever
 };
 
 class MirrorTransaction {
@@ -87,10 +90,14 @@ class MirrorTransaction {
   SessionTransaction tx_;
 };
 
-/// The tables that both homes have, in equal definitions. Error{schema} naming the difference if
-/// they have not: somebody changed a table in the middle of the move.
+/// The tables that both homes have, in equal definitions and with all of their changes recorded.
+/// Error{schema} naming what is not so: somebody changed a table in the middle of the move.
 std::vector<Table> common_tables(HomePair& pair);
 void require_equal_definitions(HomeStore& owner, HomeStore& mirror);
+
+/// Error{schema} naming a table whose changes this home does not record any more. Changes were lost
+/// then, whatever was made again since.
+void require_whole_capture(HomeStore& home);
 
 /// For errors: "owner, leg 2, peer b, move m" or "no home".
 std::string describe(const std::optional<HomeRecord>& record);

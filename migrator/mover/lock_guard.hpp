@@ -22,6 +22,10 @@ class LockGuard {
  public:
   static constexpr int watches_max = 64;
 
+  /// How long a lock that holds up writers is held at most outside of a cutover, where only a
+  /// process that does not run, or a storage that hangs, needs more than milliseconds.
+  static constexpr Duration held_max{5'000};
+
   LockGuard();
   LockGuard(const LockGuard&) = delete;
   LockGuard& operator=(const LockGuard&) = delete;
@@ -31,6 +35,8 @@ class LockGuard {
   class Watch {
    public:
     explicit Watch(Deadline deadline);
+    /// For a lock that is held from now on, for held_max at most.
+    explicit Watch(Clock& clock) : Watch(Deadline::after(clock, held_max)) {}
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
     ~Watch() { end(); }

@@ -95,7 +95,10 @@ MoveRecord Mover::run(const std::string& move_id) {
 void Mover::go_on(Run& run) {
   // What failed before is tried again now; why a move is being taken back stays with it.
   if (run.move.stage != MoveStage::reverting) run.move.error.clear();
-  if (!is_final(run.move.stage)) claim_homes(run.forward, options_);
+  const bool giving_up =
+      run.move.stage == MoveStage::reverting ||
+      (can_abort(run.move.stage) && catalog_.wish_of(run.move.id) == MoveWish::abort);
+  if (!is_final(run.move.stage)) claim_homes(run.forward, options_, giving_up);
   while (!is_final(run.move.stage)) {
     const MoveStage before = run.move.stage;
     try {
@@ -176,6 +179,7 @@ void Mover::between_steps(Run& run) {
   const MoveWish wish = catalog_.wish_of(run.move.id);
   if (wish == MoveWish::pause) throw StepEnded{};
   if (wish == MoveWish::abort && can_abort(run.move.stage)) throw StepEnded{};
+  if (wish == MoveWish::finalize && run.move.stage == MoveStage::rolling_back) throw StepEnded{};
 }
 
 void Mover::between_tails(Run& run, HomePair& pair) {
@@ -340,7 +344,11 @@ void Mover::revert(Run& run) {
 void Mover::roll_back(Run& run) {
   const std::optional<HomeRecord> source =
       record_at(nodes_.at(run.move.source), run.forward.home());
-  if (source && source->role == Role::mirror && !handover_decided(run.observed)) {
+  const bool undecided = source && source->role == Role::mirror && !handover_decided(run.observed);
+  // The way back may have become impossible, by a change of the tables: the move has to end.
+  if (undecided && catalog_.wish_of(run.move.id) == MoveWish::finalize)
+    return store(run, MoveStage::observing);
+  if (undecided) {
     if (capture_lost(run.observed)) {
       run.move.error = "the way back is lost: the change log was full";
       store(run, MoveStage::observing);
@@ -370,13 +378,17 @@ void Mover::remove_other_home(HomePair& pair, const std::string& placement) {
                                         "', expected '" + leg.owner + "'; nothing was removed");
   // Refuses unless the owner's record agrees.
   stop_capture(pair, options_);
-  const std::optional<HomeRecord> other = record_at(pair.mirror_backend(), leg.home);
-  if (other && (other->role != Role::mirror || other->move_id != leg.move_id))
+  pair.disconnect();
+  std::optional<HomeRecord> other;
+  const auto is_mirror_of_this = [&](const std::optional<HomeRecord>& record) {
+    other = record;
+    return !record || (record->role == Role::mirror && record->move_id == leg.move_id);
+  };
+  if (!pair.mirror_backend().drop_home_if(leg.home, is_mirror_of_this,
+                                          Deadline::after(nodes_.clock(), options_.lock_wait)))
     throw Error(ErrorCode::refused, "home " + leg.home.str() + " on node '" + leg.mirror +
                                         "' says " + describe(other) +
                                         ", expected a mirror of this move; it was not removed");
-  pair.disconnect();
-  pair.mirror_backend().drop_home(leg.home);
   fault::hit(FaultPoint::home_dropped);
 }
 

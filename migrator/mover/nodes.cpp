@@ -6,6 +6,9 @@ namespace ringshard {
 
 Nodes::Nodes(const std::vector<NodeInfo>& nodes, Clock& clock, BackendOptions options)
     : clock_(clock), options_(options) {
+  // What a move copied has to survive a power cut before its owner is told to give it away, however
+  // much of its own writes the application is ready to lose.
+  options_.sqlite.synchronous_full = true;
   for (const NodeInfo& node : nodes) dsns_.emplace(node.name, node.dsn);
 }
 

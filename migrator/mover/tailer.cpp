@@ -1,7 +1,10 @@
 #include "mover/tailer.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <ringshard/error.hpp>
+#include <string>
+#include <variant>
 
 #include "mover/retry.hpp"
 #include "support/fault.hpp"
@@ -19,18 +22,54 @@ std::size_t bytes_of(const Row& row) {
   return bytes;
 }
 
-void refuse_null_key(const Change& change) {
-  const bool has_null = std::any_of(change.key.begin(), change.key.end(), [](const Value& value) {
-    return std::holds_alternative<Null>(value);
-  });
-  if (has_null)
-    throw Error(ErrorCode::schema,
-                "table " + change.table + " got a row with NULL in its primary key " +
-                    describe(change.key) +
-                    " during its move: delete or correct it, then resume or abort");
+/// A row whose key holds NULL can not be followed. Once it is deleted or corrected its changes mean
+/// nothing: the mirror never got it.
+void refuse_null_keys(HomeStore& owner, const Change& change) {
+  const Table* table = owner.dialect().schema(owner.session())->find(change.table);
+  if (table == nullptr) return;  // said by who looks up its rows
+  std::string is_null;
+  for (const std::string& column : table->key)
+    is_null += (is_null.empty() ? "" : " OR ") + quoted(column) + " IS NULL";
+  if (owner.session().integer("SELECT 1 FROM " + quoted(table->name) + " WHERE " + is_null +
+                              " LIMIT 1") == 1)
+    throw null_key_error(table->name, change.key);
+}
+
+/// How far the log has been deleted is kept in the owner's home, in the table of checkpoints.
+const Table& erased_mark() {
+  static const Table mark = [] {
+    Table table;
+    table.name = "ringshard_change_log";
+    return table;
+  }();
+  return mark;
+}
+
+/// An entry that is new but has a number that was given out before would be taken for an old one.
+void refuse_repeated_numbers(HomeStore& owner, const Change& oldest) {
+  // Where several write at the same time, a smaller number may be committed after a greater one.
+  if (owner.dialect().quirks().concurrent_writers) return;
+  const std::optional<Row> erased = owner.checkpoint(erased_mark()).last_key;
+  if (!erased || oldest.seq > std::get<std::int64_t>(erased->front())) return;
+  throw Error(ErrorCode::schema,
+              "the numbers of the change log began anew during the move, after " +
+                  describe(*erased) +
+                  ": something emptied the table sqlite_sequence; `ringshard abort` gives the move "
+                  "up");
 }
 
 }  // namespace
+
+bool has_null(const Row& key) noexcept {
+  return std::any_of(key.begin(), key.end(),
+                     [](const Value& value) { return std::holds_alternative<Null>(value); });
+}
+
+Error null_key_error(const std::string& table, const Row& key) {
+  return Error(ErrorCode::schema,
+               "table " + table + " got a row with NULL in its primary key " + describe(key) +
+                   " during its move: delete or correct it, then resume or abort");
+}
 
 std::vector<RowChange> read_rows(HomeStore& owner, std::vector<Change>& changes,
                                  std::size_t bytes_max) {
@@ -39,11 +78,18 @@ std::vector<RowChange> read_rows(HomeStore& owner, std::vector<Change>& changes,
   std::vector<RowChange> rows;
   std::size_t bytes = 0;
   std::size_t taken = 0;
+  if (!changes.empty()) refuse_repeated_numbers(owner, changes.front());
   while (taken < changes.size() && (taken == 0 || bytes < bytes_max)) {
     const std::size_t end = std::min(changes.size(), taken + (bytes == 0 ? 1 : group_size));
-    const std::vector<Change> group(changes.begin() + static_cast<std::ptrdiff_t>(taken),
-                                    changes.begin() + static_cast<std::ptrdiff_t>(end));
-    for (const Change& change : group) refuse_null_key(change);
+    std::vector<Change> group(changes.begin() + static_cast<std::ptrdiff_t>(taken),
+                              changes.begin() + static_cast<std::ptrdiff_t>(end));
+    const auto keyless = std::find_if(group.begin(), group.end(),
+                                      [](const Change& change) { return has_null(change.key); });
+    if (keyless != group.end()) {
+      for (const Change& change : group)
+        if (has_null(change.key)) refuse_null_keys(owner, change);
+      std::erase_if(group, [](const Change& change) { return has_null(change.key); });
+    }
     for (RowChange& change : owner.rows_of(group)) {
       if (change.row) bytes += bytes_of(*change.row);
       bytes += sizeof(RowChange);
@@ -81,6 +127,7 @@ std::int64_t Tailer::step() {
   {
     OwnerTransaction tx(pair_, TxMode::write, lock_deadline());
     tx.store().log_erase(seqs);
+    tx.store().store_checkpoint(erased_mark(), {Row{seqs.back()}, false});
     tx.commit();
   }
   fault::hit(FaultPoint::tail_erased);

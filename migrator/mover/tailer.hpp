@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <ringshard/error.hpp>
+#include <string>
+#include <vector>
 
 #include "mover/home_pair.hpp"
 #include "mover/options.hpp"
@@ -47,9 +50,13 @@ class Tailer {
 };
 
 /// Reads changes with their rows as the open transaction sees them, up to about `bytes_max` of
-/// rows; `changes` is cut to what was read. A key that holds NULL can not be applied: Error{schema}
-/// naming the table.
+/// rows; `changes` is cut to what was read. Error{schema} naming the table while it has a row whose
+/// key holds NULL, which can not be applied; Error{schema} if the log gives out numbers that it
+/// gave out before.
 std::vector<RowChange> read_rows(HomeStore& owner, std::vector<Change>& changes,
                                  std::size_t bytes_max);
+
+bool has_null(const Row& key) noexcept;
+Error null_key_error(const std::string& table, const Row& key);
 
 }  // namespace ringshard

@@ -67,8 +67,9 @@ class Verifier {
   VerifyReport compare_tables(const std::vector<Table>& tables,
                               const std::function<void(const VerifyReport&)>& progress);
 
-  /// Compares every row whose newest change in this leg has a seq in (after, through]. One that changes again meanwhile is left
-  /// to a later comparison, which begins at `through`: so this ends however hot a row is.
+  /// Compares every row whose newest change in this leg has a seq in (after, through]. One that
+  /// changes again meanwhile is left to a later comparison, which begins at `through`: so this ends
+  /// however hot a row is.
   VerifyReport compare_changed(const std::vector<Table>& tables, std::int64_t after,
                                std::int64_t through);
 

@@ -32,6 +32,7 @@ class Splitter {
     home_.name = scratch.shard();
     reference_.name = scratch.reference();
     for (const TableDefinition& table : division.tables()) part_of(table).tables.insert(table.name);
+    home_.statements = reference_.statements = source.parts.settings(*source.session);
   }
 
   SplitSchema run() {

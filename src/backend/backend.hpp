@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,7 +64,10 @@ class Dialect {
   /// The application's tables as they are now; everything of ringshard's own is left out. Answered
   /// from a cache while the definitions have not changed: then it is the same object again.
   virtual std::shared_ptr<const HomeSchema> schema(Session& session) const = 0;
-  HomeSchema describe_schema(Session& session) const { return *schema(session); }
+
+  /// The same, and the statements also set what an application keeps beside its tables (SQLite's
+  /// user_version and application_id).
+  virtual HomeSchema describe_schema(Session& session) const { return *schema(session); }
 
   /// What stands in the way of moving this home: tables without a primary key, NULL inside one, ….
   virtual std::vector<Obstacle> obstacles(Session& session, const HomeSchema& schema) const = 0;
@@ -77,6 +81,11 @@ class Dialect {
   virtual void remove_capture(Session& session) const = 0;
 
   virtual bool has_capture(Session& session) const = 0;
+
+  /// A table of `schema` whose changes are not, or not all, noted any more: it was dropped and made
+  /// again, or lost its triggers, since install_capture(). Empty if there is none.
+  virtual std::optional<std::string> capture_gap(Session& session,
+                                                 const HomeSchema& schema) const = 0;
 
   /// The greatest seq that the change log ever gave out, also when its entry is gone; 0 if none.
   virtual std::int64_t log_head(Session& session) const = 0;
@@ -108,11 +117,12 @@ class Backend {
   /// Sessions opened for homes with equal keys are interchangeable: what a pool sorts by.
   virtual std::string session_key(const HomeName& home) const = 0;
 
-  /// How many sessions a pool may keep open beside those in use. Where a session is bound to one home it pays to keep many,
-  /// as the next call is for another home.
+  /// How many sessions a pool may keep open beside those in use. Where a session is bound to one
+  /// home it pays to keep many, as the next call is for another home.
   virtual std::size_t idle_sessions_max() const noexcept { return 0; }
 
-  /// Throws Error{unavailable} or Error{read_only} if prepare_node() could not succeed; changes nothing.
+  /// Throws Error{unavailable} or Error{read_only} if prepare_node() could not succeed; changes
+  /// nothing.
   virtual void check_node() = 0;
 
   /// Makes the node usable for the first time (its directory). Doing it again changes nothing.
@@ -132,6 +142,14 @@ class Backend {
   /// nobody needs it and that its record says so: a session that is still open there must not find
   /// itself the owner.
   virtual void drop_home(const HomeName& home) = 0;
+
+  /// Removes a home under its exclusive lock if `may_go` says so of the record that it has then;
+  /// true if the home is gone, also if there was none. So nobody can make it an owner, nor put
+  /// another home in its place, between the question and the removal. Error{conflict} if the lock
+  /// was not had by `lock_deadline`.
+  virtual bool drop_home_if(const HomeName& home,
+                            const std::function<bool(const std::optional<HomeRecord>&)>& may_go,
+                            Deadline lock_deadline) = 0;
 
   /// Every home of a keyspace on this node, the reference home too, by looking at the node itself.
   virtual std::vector<HomeName> homes(std::string_view keyspace) = 0;

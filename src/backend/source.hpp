@@ -43,6 +43,10 @@ class SchemaParts {
   /// views, triggers.
   virtual std::vector<SchemaObject> objects(Session& session) const = 0;
 
+  /// Statements for what an application keeps beside its tables; every home and the reference home
+  /// get them.
+  virtual std::vector<std::string> settings(Session& session) const = 0;
+
   /// Of all tables, sorted. A parent that exists has the name that it was given, however the
   /// foreign key spells it.
   virtual std::vector<ForeignKey> foreign_keys(Session& session) const = 0;

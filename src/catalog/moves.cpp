@@ -119,6 +119,7 @@ std::string way_out(const MoveRecord& move) {
     add("`ringshard rollback`");
     add("`ringshard finalize`");
   }
+  if (move.stage == MoveStage::rolling_back) add("`ringshard finalize`");
   add("`ringshard pause`");
   add("`ringshard resume`");
   return "what can be done: " + ways;
@@ -135,7 +136,8 @@ bool can_be_wished(MoveWish wish, MoveStage stage) {
     case MoveWish::roll_back:
       return can_roll_back(stage) || stage == MoveStage::rolling_back;
     case MoveWish::finalize:
-      return can_roll_back(stage) || stage == MoveStage::cleaning;
+      return can_roll_back(stage) || stage == MoveStage::rolling_back ||
+             stage == MoveStage::cleaning;
   }
   return false;
 }

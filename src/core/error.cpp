@@ -4,28 +4,50 @@ namespace ringshard {
 
 std::string_view to_string(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::invalid_argument: return "invalid_argument";
-    case ErrorCode::config: return "config";
-    case ErrorCode::not_found: return "not_found";
-    case ErrorCode::already_exists: return "already_exists";
-    case ErrorCode::refused: return "refused";
-    case ErrorCode::stale_plan: return "stale_plan";
-    case ErrorCode::not_owner: return "not_owner";
-    case ErrorCode::unavailable: return "unavailable";
-    case ErrorCode::timeout: return "timeout";
-    case ErrorCode::pool_exhausted: return "pool_exhausted";
-    case ErrorCode::conflict: return "conflict";
-    case ErrorCode::outcome_unknown: return "outcome_unknown";
-    case ErrorCode::constraint: return "constraint";
-    case ErrorCode::sql: return "sql";
-    case ErrorCode::read_only: return "read_only";
-    case ErrorCode::storage_full: return "storage_full";
-    case ErrorCode::schema: return "schema";
-    case ErrorCode::differs: return "differs";
-    case ErrorCode::lease_lost: return "lease_lost";
-    case ErrorCode::corrupt: return "corrupt";
-    case ErrorCode::cancelled: return "cancelled";
-    case ErrorCode::internal: return "internal";
+    case ErrorCode::invalid_argument:
+      return "invalid_argument";
+    case ErrorCode::config:
+      return "config";
+    case ErrorCode::not_found:
+      return "not_found";
+    case ErrorCode::already_exists:
+      return "already_exists";
+    case ErrorCode::refused:
+      return "refused";
+    case ErrorCode::stale_plan:
+      return "stale_plan";
+    case ErrorCode::not_owner:
+      return "not_owner";
+    case ErrorCode::unavailable:
+      return "unavailable";
+    case ErrorCode::timeout:
+      return "timeout";
+    case ErrorCode::pool_exhausted:
+      return "pool_exhausted";
+    case ErrorCode::conflict:
+      return "conflict";
+    case ErrorCode::outcome_unknown:
+      return "outcome_unknown";
+    case ErrorCode::constraint:
+      return "constraint";
+    case ErrorCode::sql:
+      return "sql";
+    case ErrorCode::read_only:
+      return "read_only";
+    case ErrorCode::storage_full:
+      return "storage_full";
+    case ErrorCode::schema:
+      return "schema";
+    case ErrorCode::differs:
+      return "differs";
+    case ErrorCode::lease_lost:
+      return "lease_lost";
+    case ErrorCode::corrupt:
+      return "corrupt";
+    case ErrorCode::cancelled:
+      return "cancelled";
+    case ErrorCode::internal:
+      return "internal";
   }
   return "internal";
 }

@@ -1,7 +1,6 @@
 #include "support/fault.hpp"
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -52,6 +51,7 @@ constexpr std::array named_points{
     NamedPoint{FaultPoint::tail_read, "tail_read"},
     NamedPoint{FaultPoint::tail_applied, "tail_applied"},
     NamedPoint{FaultPoint::tail_erased, "tail_erased"},
+    NamedPoint{FaultPoint::owner_locked, "owner_locked"},
     NamedPoint{FaultPoint::verify_chunk_compared, "verify_chunk_compared"},
     NamedPoint{FaultPoint::cutover_locked, "cutover_locked"},
     NamedPoint{FaultPoint::cutover_drained, "cutover_drained"},
@@ -146,8 +146,9 @@ void arm_from_environment() {
   auto seen = std::make_shared<std::atomic<int>>(0);
   set_handler([point = *point, at, seen, action = std::string(action)](FaultPoint reached) {
     if (reached != point || ++*seen != at) return;
-    if (action == "kill") ::kill(::getpid(), SIGKILL);
-    if (action == "stop") ::kill(::getpid(), SIGSTOP);
+    // To this thread: a signal to the process may stop another one first, and this one runs on.
+    if (action == "kill") ::raise(SIGKILL);
+    if (action == "stop") ::raise(SIGSTOP);
     if (action == "fail")
       throw Error(ErrorCode::unavailable,
                   "a failure was asked for at " + std::string(to_string(reached)));

@@ -46,6 +46,37 @@ CONFORMANCE_TEST_CASE("a home is there from its creation until it is dropped") {
   CHECK(session->integer("SELECT count(*) FROM item") == 0);
 }
 
+CONFORMANCE_TEST_CASE("a home is removed on a condition only under its lock") {
+  TestType fixture;
+  const auto backend = fixture.open_node("a");
+  backend->prepare_node();
+  CHECK(backend->drop_home_if(
+      home, [](const auto&) { return false; }, soon()));
+  backend->create_home(home, mirror(), items());
+
+  CHECK_FALSE(backend->drop_home_if(
+      home, [](const auto& record) { return record != mirror(); }, soon()));
+  CHECK(backend->home_exists(home));
+
+  const auto other = backend->connect(home, SessionUse::maintenance);
+  const bool gone = backend->drop_home_if(
+      home,
+      [&](const auto& record) {
+        // Nobody can make it the owner now.
+        CHECK(error_of([&] {
+                SessionTransaction(*other, home, TxMode::exclusive,
+                                   Deadline::after(system_clock(), std::chrono::milliseconds(1)));
+              }) == ErrorCode::conflict);
+        return record == mirror();
+      },
+      soon());
+  CHECK(gone);
+  CHECK_FALSE(backend->home_exists(home));
+  backend->create_home(home, at_rest(), items());
+  CHECK(error_of([&] { SessionTransaction(*other, home, TxMode::exclusive, soon()); }) ==
+        ErrorCode::not_found);
+}
+
 CONFORMANCE_TEST_CASE("a home whose tables can not be made is not made at all") {
   TestType fixture;
   const auto backend = fixture.open_node("a");

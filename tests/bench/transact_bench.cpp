@@ -7,23 +7,20 @@
 
 #include <benchmark/benchmark.h>
 #include <sqlite3.h>
-#include <stdlib.h>  // mkdtemp
 
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <ringshard/ringshard.hpp>
 #include <stdexcept>
 #include <string>
 
-#include "backend/backend.hpp"
-#include "backend/home_store.hpp"
 #include "catalog/catalog.hpp"
+#include "world.hpp"
 
 namespace {
 
 using namespace ringshard;
+using namespace ringshard::bench;
 
 constexpr std::int64_t rows = 10'000;
 constexpr const char* make_table =
@@ -36,26 +33,6 @@ constexpr const char* update_row = "UPDATE account SET balance = balance + 1 WHE
 constexpr const char* insert_row =
     "INSERT INTO account (balance, note) VALUES ($1, 'a new account')";
 constexpr const char* read_row = "SELECT balance, note FROM account WHERE id = $1";
-
-class Folder {
- public:
-  Folder() {
-    const char* chosen = std::getenv("RINGSHARD_BENCH_DIR");
-    std::string name = (chosen != nullptr ? std::filesystem::path(chosen)
-                                          : std::filesystem::temp_directory_path()) /
-                       "ringshard-bench-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("can not make " + name);
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// One shard on node a, with the table of accounts; node b is there for a move.
 struct World {
@@ -70,11 +47,11 @@ struct World {
     keyspace.shard_count = 1;
     keyspace.state = KeyspaceState::ready;
     keyspace.home_schema.statements = {make_table};
-    NodeInfo a{.name = "a", .dsn = "sqlite:" + (folder / "a")};
-    NodeInfo b{.name = "b", .dsn = "sqlite:" + (folder / "b")};
+    const NodeInfo a = node_in(folder, "a");
+    const NodeInfo b = node_in(folder, "b");
     HomeRecord record;
     record.keyspace = keyspace.name;
-    make_home(a, record, keyspace);
+    make_home(a, record, keyspace.home_schema);
     config.catalog = "sqlite:" + (folder / "catalog.db");
     Catalog::create(config.catalog, system_clock()).create_keyspace(keyspace, {a, b}, {0});
     config.keyspace.name = keyspace.name;
@@ -92,15 +69,14 @@ struct World {
     mirror.leg = 1;
     mirror.peer = "a";
     mirror.move_id = "move";
-    make_home(moved_.b, mirror, moved_.keyspace);
-    in_home(moved_.b, [](HomeStore& store, HomeRecord) {
-      store.dialect().install_capture(store.session(),
-                                      store.dialect().describe_schema(store.session()));
+    make_home(moved_.b, mirror, moved_.keyspace.home_schema);
+    const HomeName home{moved_.keyspace.name, ShardId{0}};
+    in_home(moved_.b, home, [](HomeStore& store, const HomeRecord&) {
+      install_capture(store);
       store.session().execute(fill_table);
     });
-    in_home(moved_.a, [](HomeStore& store, HomeRecord record) {
-      store.dialect().install_capture(store.session(),
-                                      store.dialect().describe_schema(store.session()));
+    in_home(moved_.a, home, [](HomeStore& store, HomeRecord record) {
+      install_capture(store);
       record.leg = 1;
       record.peer = "b";
       record.move_id = "move";
@@ -114,24 +90,6 @@ struct World {
     NodeInfo b;
     KeyspaceDefinition keyspace;
   };
-
-  static void make_home(const NodeInfo& node, const HomeRecord& record,
-                        const KeyspaceDefinition& keyspace) {
-    const auto backend = open_backend(node.dsn, system_clock());
-    backend->prepare_node();
-    backend->create_home({keyspace.name, ShardId{0}}, record, keyspace.home_schema);
-  }
-
-  template <class Work>
-  void in_home(const NodeInfo& node, const Work& work) {
-    const auto backend = open_backend(node.dsn, system_clock());
-    const HomeName home{moved_.keyspace.name, ShardId{0}};
-    const auto session = backend->connect(home, SessionUse::maintenance);
-    HomeStore store(*session, backend->dialect());
-    SessionTransaction tx(*session, home, TxMode::exclusive, Deadline());
-    work(store, tx.record().value());
-    tx.commit();
-  }
 
   Moved moved_;
 };

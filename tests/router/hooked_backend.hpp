@@ -86,6 +86,11 @@ class HookedBackend final : public Backend {
     inner_->create_home(home, record, schema);
   }
   void drop_home(const HomeName& home) override { inner_->drop_home(home); }
+  bool drop_home_if(const HomeName& home,
+                    const std::function<bool(const std::optional<HomeRecord>&)>& may_go,
+                    Deadline lock_deadline) override {
+    return inner_->drop_home_if(home, may_go, lock_deadline);
+  }
   std::vector<HomeName> homes(std::string_view keyspace) override {
     return inner_->homes(keyspace);
   }

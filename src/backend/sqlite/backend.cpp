@@ -48,8 +48,8 @@ class SqliteBackend final : public Backend {
 
   std::string session_key(const HomeName& home) const override { return home.str(); }
 
-  // Opening a file and closing its last connection, which empties the write-ahead log, cost far more than a
-  // transaction; a connection is a few file descriptors.
+  // Opening a file and closing its last connection, which empties the write-ahead log, cost far
+  // more than a transaction; a connection is a few file descriptors.
   std::size_t idle_sessions_max() const noexcept override { return 64; }
 
   void check_node() override { files_.require_preparable(); }
@@ -61,6 +61,16 @@ class SqliteBackend final : public Backend {
     files_.create(home, record, schema);
   }
   void drop_home(const HomeName& home) override { files_.drop(home); }
+  bool drop_home_if(const HomeName& home,
+                    const std::function<bool(const std::optional<HomeRecord>&)>& may_go,
+                    Deadline lock_deadline) override {
+    if (!files_.exists(home)) return true;
+    const std::unique_ptr<Session> session = connect(home, SessionUse::maintenance);
+    const SessionTransaction tx(*session, home, TxMode::exclusive, lock_deadline);
+    if (!may_go(tx.record())) return false;
+    files_.drop(home);
+    return true;
+  }
   std::vector<HomeName> homes(std::string_view keyspace) override { return files_.list(keyspace); }
   std::int64_t home_bytes(const HomeName& home) override { return files_.bytes(home); }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <ringshard/error.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,10 +59,36 @@ std::string as_text(std::string_view name) {
   return text + "'";
 }
 
+// What a name or text in double quotes stands for.
+std::string unquoted(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
+    plain += text[i];
+    if (text[i] == '"') ++i;
+  }
+  return plain;
+}
+
 // NEW."a", NEW."b"
 std::string qualified(std::string_view row, const std::vector<std::string>& columns) {
   return joined(columns.size(), ", ",
                 [&](std::size_t i) { return std::string(row) + "." + quoted(columns[i]); });
+}
+
+// The defaults that REPLACE puts in the place of a NULL, by column. They take part in a collision.
+Replacements replaced_nulls(Session& session, const Table& table) {
+  Replacements defaults;
+  session.for_each(
+      "SELECT name, dflt_value FROM pragma_table_xinfo($1, 'main') WHERE \"notnull\" <> 0 AND "
+      "dflt_value IS NOT NULL",
+      {std::string_view(table.name)}, [&defaults](RowView row) {
+        std::string value(std::get<std::string_view>(row[1]));
+        // A text in double quotes could name a column in a trigger.
+        if (value.front() == '"') value = as_text(unquoted(value));
+        defaults[std::string(std::get<std::string_view>(row[0]))] = std::move(value);
+        return true;
+      });
+  return defaults;
 }
 
 // OLD."a" IS NOT NEW."a" OR …
@@ -91,20 +119,32 @@ Replacements replacements_for(const Table& table) {
   return names;
 }
 
-void install_for_unique_keys(Session& session, const Table& table, Replacements names) {
-  std::size_t number = 0;
+// What makes the triggers of one table, and its applied table.
+std::string table_script(Session& session, const Table& table) {
+  Replacements names = replacements_for(table);
+  std::string script = fill_in(schemas::home_sqlite_capture_table, names);
+  const Replacements defaults = replaced_nulls(session, table);
+  const auto new_value = [&defaults](const std::string& column) {
+    const std::string value = "NEW." + quoted(column);
+    const auto found = defaults.find(column);
+    return found == defaults.end() ? value : "COALESCE(" + value + ", (" + found->second + "))";
+  };
+  std::set<std::string> seen;
   for (const UniqueIndex& index : unique_indexes(session, table.name)) {
     if (index.is_primary_key) continue;
     std::vector<std::string> columns;
     for (const UniqueIndex::Column& column : index.columns) columns.push_back(column.name);
-    names["number"] = std::to_string(number++);
     names["values_changed"] = differ("NEW", "OLD", columns);
     names["same_values"] = joined(columns.size(), " AND ", [&](std::size_t i) {
-      return "other." + quoted(columns[i]) + " = NEW." + quoted(columns[i]) + " COLLATE " +
+      return "other." + quoted(columns[i]) + " = " + new_value(columns[i]) + " COLLATE " +
              quoted(index.columns[i].collation);
     });
-    session.run_script(fill_in(schemas::home_sqlite_capture_unique_key, names));
+    // Named after what it compares: an index that was dropped and made again is the same index.
+    names["unique_key"] = core::hex16(core::hash_text(names["same_values"]));
+    if (!seen.insert(names["unique_key"]).second) continue;
+    script += fill_in(schemas::home_sqlite_capture_unique_key, names);
   }
+  return script;
 }
 
 // A change log that was made for narrower keys gets the columns that are missing.
@@ -126,11 +166,7 @@ void install_capture(Session& session, const HomeSchema& schema) {
   }
   session.run_script(fill_in(schemas::home_sqlite_capture, {{"key_columns", key_columns(width)}}));
   widen_change_log(session, width);
-  for (const Table& table : schema.tables) {
-    const Replacements names = replacements_for(table);
-    session.run_script(fill_in(schemas::home_sqlite_capture_table, names));
-    install_for_unique_keys(session, table, names);
-  }
+  for (const Table& table : schema.tables) session.run_script(table_script(session, table));
 }
 
 void remove_capture(Session& session) {
@@ -154,6 +190,24 @@ bool has_capture(Session& session) {
   return session.integer(
              "SELECT count(*) FROM main.sqlite_schema "
              "WHERE type = 'table' AND name = 'ringshard_change_log'") > 0;
+}
+
+std::optional<std::string> capture_gap(Session& session, const HomeSchema& schema) {
+  constexpr std::string_view creates = "CREATE TRIGGER ";
+  for (const Table& table : schema.tables) {
+    const std::string script = table_script(session, table);
+    std::size_t wanted = 0;
+    for (std::size_t at = script.find(creates); at != std::string::npos;
+         at = script.find(creates, at + 1))
+      ++wanted;
+    // SQLite keeps the text of a trigger as it was given.
+    const std::int64_t there = session.integer(
+        "SELECT count(*) FROM main.sqlite_schema WHERE type = 'trigger' AND tbl_name = $1 AND "
+        "name GLOB 'ringshard_*' AND instr($2, sql) > 0",
+        {std::string_view(table.name), std::string_view(script)});
+    if (there != static_cast<std::int64_t>(wanted)) return table.name;
+  }
+  return std::nullopt;
 }
 
 }  // namespace ringshard::sqlite

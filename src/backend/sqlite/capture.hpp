@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "backend/session.hpp"
 #include "core/schema.hpp"
 
@@ -10,5 +13,6 @@ namespace ringshard::sqlite {
 void install_capture(Session& session, const HomeSchema& schema);
 void remove_capture(Session& session);
 bool has_capture(Session& session);
+std::optional<std::string> capture_gap(Session& session, const HomeSchema& schema);
 
 }  // namespace ringshard::sqlite

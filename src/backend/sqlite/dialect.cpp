@@ -1,6 +1,7 @@
 #include "backend/sqlite/dialect.hpp"
 
 #include <ringshard/error.hpp>
+#include <utility>
 
 #include "backend/sqlite/capture.hpp"
 #include "backend/sqlite/schema_reader.hpp"
@@ -44,13 +45,20 @@ const Quirks& SqliteDialect::quirks() const noexcept {
 
 std::shared_ptr<const HomeSchema> SqliteDialect::schema(Session& session) const {
   auto* own = dynamic_cast<SqliteSession*>(&session);
-  const std::int64_t version = session.integer("PRAGMA main.schema_version");
-  if (own != nullptr) {
-    if (auto kept = own->kept_schema(version)) return kept;
-  }
+  if (own == nullptr) return std::make_shared<const HomeSchema>(read_schema(session));
+  const std::int64_t version = own->schema_version();
+  if (auto kept = own->kept_schema(version)) return kept;
   auto schema = std::make_shared<const HomeSchema>(read_schema(session));
-  if (own != nullptr) own->keep_schema(version, schema);
+  own->keep_schema(version, schema);
   return schema;
+}
+
+HomeSchema SqliteDialect::describe_schema(Session& session) const {
+  // Not from the cache: these may change while the definitions do not.
+  HomeSchema described = *schema(session);
+  for (std::string& statement : read_settings(session))
+    described.statements.push_back(std::move(statement));
+  return described;
 }
 
 std::vector<Obstacle> SqliteDialect::obstacles(Session& session, const HomeSchema& schema) const {
@@ -64,6 +72,11 @@ void SqliteDialect::install_capture(Session& session, const HomeSchema& schema) 
 void SqliteDialect::remove_capture(Session& session) const { sqlite::remove_capture(session); }
 
 bool SqliteDialect::has_capture(Session& session) const { return sqlite::has_capture(session); }
+
+std::optional<std::string> SqliteDialect::capture_gap(Session& session,
+                                                      const HomeSchema& schema) const {
+  return sqlite::capture_gap(session, schema);
+}
 
 std::int64_t SqliteDialect::log_head(Session& session) const {
   return session.integer(

@@ -8,10 +8,12 @@ class SqliteDialect final : public Dialect {
  public:
   const Quirks& quirks() const noexcept override;
   std::shared_ptr<const HomeSchema> schema(Session& session) const override;
+  HomeSchema describe_schema(Session& session) const override;
   std::vector<Obstacle> obstacles(Session& session, const HomeSchema& schema) const override;
   void install_capture(Session& session, const HomeSchema& schema) const override;
   void remove_capture(Session& session) const override;
   bool has_capture(Session& session) const override;
+  std::optional<std::string> capture_gap(Session& session, const HomeSchema& schema) const override;
   std::int64_t log_head(Session& session) const override;
   void put_evicting(Session& session, const Table& table, RowView row) const override;
   Digest digest(Session& session, const Table& table, const KeyRange& range) const override;

@@ -1,6 +1,7 @@
 #include "backend/sqlite/errors.hpp"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -36,10 +37,15 @@ std::string message_of(int code, sqlite3* database) {
 }
 
 Verdict can_not_open(const Place& place, const std::string& message) {
-  if (!is_there(place.file.parent_path()))
+  const std::filesystem::path directory = place.file.parent_path();
+  if (!is_there(directory))
     return {ErrorCode::unavailable,
             "the directory of " + place.str() + " is not there: is it mounted?"};
   if (!is_there(place.file)) return {ErrorCode::not_found, place.str() + " does not exist"};
+  // Even a reader of a write-ahead log needs a file beside it.
+  if (::access(directory.c_str(), W_OK) != 0 && (errno == EROFS || errno == EACCES))
+    return {ErrorCode::read_only,
+            "the directory of " + place.str() + " can not be written: " + std::strerror(errno)};
   return {ErrorCode::unavailable, "can not open " + place.str() + ": " + message};
 }
 

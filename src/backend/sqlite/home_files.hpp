@@ -26,7 +26,8 @@ class HomeFiles {
   const std::filesystem::path& directory() const noexcept { return directory_; }
   std::filesystem::path file_of(const HomeName& home) const;
 
-  /// Throws if the directory is not there and can not be made, or can not be written; changes nothing.
+  /// Throws if the directory is not there and can not be made, or can not be written; changes
+  /// nothing.
   void require_preparable() const;
 
   /// Makes the directory, and removes what dead processes left behind.

@@ -98,6 +98,16 @@ std::vector<UniqueIndex> unique_indexes(Session& session, std::string_view table
   return indexes;
 }
 
+std::vector<std::string> read_settings(Session& session) {
+  std::vector<std::string> statements;
+  for (const char* name : {"user_version", "application_id"}) {
+    const std::int64_t number = session.integer(std::string("PRAGMA main.") + name);
+    if (number != 0)
+      statements.push_back(std::string("PRAGMA main.") + name + " = " + std::to_string(number));
+  }
+  return statements;
+}
+
 HomeSchema read_schema(Session& session) {
   const std::map<std::string, std::string> kinds = tables_by_name(session);
   // A virtual table makes its shadow tables itself.

@@ -28,6 +28,10 @@ std::vector<UniqueIndex> unique_indexes(Session& session, std::string_view table
 /// The application's tables, views, indexes and triggers in the file of the session.
 HomeSchema read_schema(Session& session);
 
+/// Statements that give a new file the numbers that an application keeps in the header of this one:
+/// user_version and application_id, where they are not 0.
+std::vector<std::string> read_settings(Session& session);
+
 /// See Dialect::obstacles().
 std::vector<Obstacle> find_obstacles(Session& session, const HomeSchema& schema);
 

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t statements_kept_max = 128;
 constexpr int operations_between_looks = 1000;
+constexpr const char* data_version_sql = "PRAGMA main.data_version";
+constexpr const char* schema_version_sql = "PRAGMA main.schema_version";
 
 // For locks that are not the one a transaction begins with: of a file that is being opened, of the
 // reference home while it is written.
@@ -85,7 +87,8 @@ SqliteSession::SqliteSession(SessionSpec spec, Clock& clock)
   begin_write_ = prepare_own("BEGIN IMMEDIATE");
   commit_ = prepare_own("COMMIT");
   rollback_ = prepare_own("ROLLBACK");
-  data_version_ = prepare_own("PRAGMA main.data_version");
+  data_version_ = prepare_own(data_version_sql);
+  schema_version_now_ = prepare_own(schema_version_sql);
   if (spec_.reference) attach_reference();
 }
 
@@ -235,16 +238,17 @@ void SqliteSession::require_home_in_place() {
               "the file of " + spec_.place.str() + " was removed or replaced since it was opened");
 }
 
-// Also begins the snapshot of a read transaction.
-std::int64_t SqliteSession::data_version() {
-  const ResetAtEnd reset(data_version_.get());
-  const int code = sqlite3_step(data_version_.get());
-  if (code != SQLITE_ROW) fail(code, Phase::begin, "PRAGMA data_version");
-  return sqlite3_column_int64(data_version_.get(), 0);
+// The first column of the first row.
+std::int64_t SqliteSession::number_of(sqlite3_stmt* statement, Phase phase, std::string_view sql) {
+  const ResetAtEnd reset(statement);
+  const int code = sqlite3_step(statement);
+  if (code != SQLITE_ROW) fail(code, phase, sql);
+  return sqlite3_column_int64(statement, 0);
 }
 
 std::optional<HomeRecord> SqliteSession::read_record() {
-  const std::int64_t now = data_version();
+  // In a read transaction this begins the snapshot.
+  const std::int64_t now = number_of(data_version_.get(), Phase::begin, data_version_sql);
   if (!known_record_ || known_at_ != now) {
     known_record_.reset();
     known_record_ = select_record();
@@ -343,6 +347,11 @@ void* SqliteSession::native_handle() noexcept {
     query_only_ = sqlite3_exec(database_.get(), "PRAGMA query_only = 1", nullptr, nullptr,
                                nullptr) == SQLITE_OK;
   return database_.get();
+}
+
+std::int64_t SqliteSession::schema_version() {
+  require_ready(schema_version_sql);
+  return number_of(schema_version_now_.get(), Phase::statement, schema_version_sql);
 }
 
 std::shared_ptr<const HomeSchema> SqliteSession::kept_schema(std::int64_t version) const {

@@ -57,6 +57,9 @@ class SqliteSession final : public Session {
 
   const Place& place() const noexcept { return spec_.place; }
 
+  /// A number that is another one once the file's definitions have changed.
+  std::int64_t schema_version();
+
   /// Kept for the dialect: the tables as of one version of the file's definitions.
   std::shared_ptr<const HomeSchema> kept_schema(std::int64_t version) const;
   void keep_schema(std::int64_t version, std::shared_ptr<const HomeSchema> schema);
@@ -79,7 +82,7 @@ class SqliteSession final : public Session {
   void begin_transaction(TxMode mode, Deadline lock_deadline);
   std::optional<HomeRecord> read_record();
   std::optional<HomeRecord> select_record();
-  std::int64_t data_version();
+  std::int64_t number_of(sqlite3_stmt* statement, Phase phase, std::string_view sql);
   void require_home_in_place();
   void require_ready(std::string_view sql);
   void require_allowed(bool only_reads, bool controls, std::string_view sql) const;
@@ -102,6 +105,7 @@ class SqliteSession final : public Session {
   StatementHandle rollback_;
   StatementHandle record_;
   StatementHandle data_version_;
+  StatementHandle schema_version_now_;
   StatementCache statements_;
 
   bool usable_ = true;
@@ -113,8 +117,9 @@ class SqliteSession final : public Session {
   bool waits_for_begin_ = false;
   TimePoint wait_end_{};
   Deadline statement_deadline_;
-  // The record as of a data version: SQLite gives another one once somebody else has committed
-  // anything in this file, and what this session itself does to the record forgets it.
+  // The record as of a data version. SQLite gives another version once another connection has
+  // committed anything to this file; what this session itself may do to the record forgets it (no
+  // trigger or view writes it: names that begin with ringshard_ are the library's).
   std::optional<HomeRecord> known_record_;
   std::int64_t known_at_ = 0;
   std::int64_t schema_version_ = -1;

@@ -63,6 +63,10 @@ class SqliteSchemaParts final : public SchemaParts {
     return objects;
   }
 
+  std::vector<std::string> settings(Session& session) const override {
+    return read_settings(session);
+  }
+
   std::vector<ForeignKey> foreign_keys(Session& session) const override {
     std::vector<ForeignKey> keys;
     std::optional<std::pair<std::string, Value>> current;

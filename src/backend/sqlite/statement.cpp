@@ -104,20 +104,23 @@ void FinalizeStatement::operator()(sqlite3_stmt* statement) const noexcept {
 }
 
 ValueView column_value(sqlite3_stmt* statement, int column) {
-  switch (sqlite3_column_type(statement, column)) {
+  // One access to the column instead of three. The value is what SQLite calls unprotected, which
+  // makes a difference only where threads share a connection.
+  sqlite3_value* value = sqlite3_column_value(statement, column);
+  switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
-      return std::int64_t{sqlite3_column_int64(statement, column)};
+      return std::int64_t{sqlite3_value_int64(value)};
     case SQLITE_FLOAT:
-      return sqlite3_column_double(statement, column);
+      return sqlite3_value_double(value);
     case SQLITE_TEXT: {
       // The text first, its length after that: the order that SQLite's manual asks for.
-      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+      const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+      const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
       return text == nullptr ? std::string_view("") : std::string_view(text, size);
     }
     case SQLITE_BLOB: {
-      const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
-      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+      const auto* bytes = static_cast<const char*>(sqlite3_value_blob(value));
+      const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
       return BlobView{bytes == nullptr ? std::string_view("") : std::string_view(bytes, size)};
     }
     default:

@@ -111,6 +111,7 @@ struct Victim {
   FaultPoint point;
   std::vector<std::string> before;   ///< command that has to have ended first
   std::vector<std::string> command;  ///< the one that is killed
+  bool needs_changes = false;        ///< only reached if the change log holds something
 };
 
 std::vector<Victim> victims() {
@@ -136,11 +137,14 @@ std::vector<Victim> victims() {
       case FaultPoint::capture_installed:
       case FaultPoint::backfill_chunk_read:
       case FaultPoint::backfill_chunk_written:
+      case FaultPoint::owner_locked:
+      case FaultPoint::verify_chunk_compared:
+        all.push_back({point, {}, resume, false});
+        break;
       case FaultPoint::tail_read:
       case FaultPoint::tail_applied:
       case FaultPoint::tail_erased:
-      case FaultPoint::verify_chunk_compared:
-        all.push_back({point, {}, resume});
+        all.push_back({point, {}, resume, true});
         break;
       case FaultPoint::cutover_locked:
       case FaultPoint::cutover_drained:
@@ -148,31 +152,31 @@ std::vector<Victim> victims() {
       case FaultPoint::cutover_decided:
       case FaultPoint::cutover_promoted:
       case FaultPoint::placement_stored:
-        all.push_back({point, {}, resume});
-        all.push_back({point, resume, roll_back});
+        all.push_back({point, {}, resume, false});
+        all.push_back({point, resume, roll_back, false});
         break;
       case FaultPoint::before_cleaning:
       case FaultPoint::after_cleaning:
       case FaultPoint::before_done:
       case FaultPoint::after_done:
-        all.push_back({point, resume, finalize});
+        all.push_back({point, resume, finalize, false});
         break;
       case FaultPoint::before_rolling_back:
       case FaultPoint::after_rolling_back:
       case FaultPoint::before_rolled_back:
       case FaultPoint::after_rolled_back:
-        all.push_back({point, resume, roll_back});
+        all.push_back({point, resume, roll_back, false});
         break;
       case FaultPoint::capture_removed:
       case FaultPoint::home_dropped:
-        all.push_back({point, resume, finalize});
-        all.push_back({point, resume, roll_back});
+        all.push_back({point, resume, finalize, false});
+        all.push_back({point, resume, roll_back, false});
         break;
       case FaultPoint::before_reverting:
       case FaultPoint::after_reverting:
       case FaultPoint::before_reverted:
       case FaultPoint::after_reverted:
-        all.push_back({point, {}, {"abort", "m1"}});
+        all.push_back({point, {}, {"abort", "m1"}, false});
         break;
       case FaultPoint::write_locked:
       case FaultPoint::write_committed:
@@ -199,6 +203,11 @@ void survive(const Victim& victim, Way way) {
     // Half-way first, so that there is something to take back.
     REQUIRE(migrator(world, {"resume", "m1"}, "after_verifying=kill").signal == SIGKILL);
     world.expire_lease();
+  }
+  if (victim.needs_changes) {
+    REQUIRE(migrator(world, {"resume", "m1"}, "after_mirroring=kill").signal == SIGKILL);
+    world.expire_lease();
+    world.sql("UPDATE item SET name = 'changed' WHERE id < 5");
   }
   const ProcessResult killed =
       migrator(world, victim.command, std::string(to_string(victim.point)) + "=kill");
@@ -279,6 +288,23 @@ TEST_CASE(
   CHECK(resumed.exit_code == 0);
   CHECK(world.rows("SELECT count(*) FROM item WHERE id = 500", "target")[0] ==
         Row{std::int64_t{1}});
+}
+
+TEST_CASE("a migrator that is stopped outside of a cutover does not hold writers for ever") {
+  MoveWorld world(schema);
+  fill(world);
+  world.write_config();
+  Process stopped(ringshard_program(), {"resume", "m1", "--config", world.config_file().string()},
+                  {{"RINGSHARD_FAULT", "owner_locked=stop"}});
+  REQUIRE(stopped.stopped_within(std::chrono::seconds(20)));
+  world.sql("INSERT INTO item VALUES (500, 'meanwhile', 'meanwhile')");
+  const auto ended = stopped.wait_for(std::chrono::seconds(20));
+  REQUIRE(ended.has_value());
+  CHECK(ended->signal == SIGKILL);
+  world.expire_lease();
+  const ProcessResult resumed = migrator(world, {"resume", "m1"});
+  INFO(resumed.out << resumed.err);
+  CHECK(resumed.exit_code == 0);
 }
 
 }  // namespace ringshard::testing
