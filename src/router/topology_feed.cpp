@@ -93,8 +93,8 @@ void TopologyFeed::start_from_cache(const Error& why) {
   publish(std::move(*cached));
 }
 
-// A topology that the catalog gave: in use and in the cache file if it is newer than what is in
-// use.
+// A topology that the catalog gave: in use and in the cache file if it is another one than what is
+// in use.
 void TopologyFeed::take(Topology topology) {
   Counters::count(counters_.refreshes);
   const std::shared_ptr<const View> now = view_;  // only this thread changes it
@@ -114,8 +114,13 @@ void TopologyFeed::take(Topology topology) {
     if (cached && cached->catalog_id() != topology.catalog_id()) {
       log::warning("the cached topology " + *path + " is of another catalog: writing it anew");
     }
-  } else if (topology.version() <= now->topology().version()) {
+  } else if (topology.version() == now->topology().version()) {
     return;
+  } else if (topology.version() < now->topology().version()) {
+    log::warning("the catalog " + redact(config_.catalog) + " went back from version " +
+                 std::to_string(now->topology().version()) + " to " +
+                 std::to_string(topology.version()) +
+                 ": it was restored from an older copy, see `ringshard doctor`");
   }
   store_in_cache(topology);
   publish(std::move(topology));
@@ -220,13 +225,14 @@ void TopologyFeed::run() {
   }
 }
 
-// Reads the topology if its version has grown: asking for that alone is cheap, and what many
+// Reads the topology if its version is another one: asking for that alone is cheap, and what many
 // failing calls do at once must not weigh on the catalog.
 std::optional<Error> TopologyFeed::look() noexcept {
   try {
     try {
       const std::string& keyspace = config_.keyspace.name;
-      if (catalog().version(keyspace) > view_->topology().version()) {
+      // A smaller one too: only this thread looks, so it is no late answer but a restored catalog.
+      if (catalog().version(keyspace) != view_->topology().version()) {
         take(catalog().topology(keyspace));
       }
     } catch (const Error&) {

@@ -1,3 +1,5 @@
+#include <sqlite3.h>
+
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -26,6 +28,21 @@ Config with_cache(const Fleet& fleet) {
 
 void hide(const fs::path& file) { fs::rename(file, file.string() + ".hidden"); }
 void bring_back(const fs::path& file) { fs::rename(file.string() + ".hidden", file); }
+
+// What the shell's .backup and .restore do.
+void restore(const fs::path& from, const fs::path& to) {
+  sqlite3* source = nullptr;
+  sqlite3* target = nullptr;
+  REQUIRE(sqlite3_open(from.c_str(), &source) == SQLITE_OK);
+  REQUIRE(sqlite3_open(to.c_str(), &target) == SQLITE_OK);
+  sqlite3_busy_timeout(target, 10'000);
+  sqlite3_backup* backup = sqlite3_backup_init(target, "main", source, "main");
+  REQUIRE(backup != nullptr);
+  CHECK(sqlite3_backup_step(backup, -1) == SQLITE_DONE);
+  sqlite3_backup_finish(backup);
+  sqlite3_close(source);
+  sqlite3_close(target);
+}
 
 std::string node_of(const Cluster& cluster, ShardId of) {
   const auto topology = cluster.topology();
@@ -180,6 +197,22 @@ TEST_CASE("a look-up older than a change of the version does not bring back the 
   const std::uint64_t redirects = cluster.statistics().redirects;
   CHECK(cluster.query_value<std::int64_t>(customer, count_items) == 1);
   CHECK(cluster.statistics().redirects == redirects);  // it went to a at once
+}
+
+TEST_CASE("a catalog that was restored from an older copy is followed too") {
+  Fleet fleet({.router = "poll_interval: 1h"});
+  const fs::path file = fleet.folder / "catalog.db";
+  const fs::path copy = fleet.folder / "catalog.copy";
+  restore(file, copy);
+  for (const char* node : {"b", "a", "b"}) fleet.place(ShardId{2}, node);  // newer than the copy
+  fleet.place(shard, "b");  // where it is not: the restored catalog is right
+  Cluster cluster = Cluster::open(fleet.config);
+  const std::uint64_t newer = cluster.topology()->version();
+  restore(copy, file);
+
+  // It finds no home where it looks, asks the catalog, and goes where that says.
+  CHECK(add_item(cluster, fleet.key_of(shard), 1) == 1);
+  CHECK(cluster.topology()->version() < newer);
 }
 
 TEST_CASE("a keyspace that is being imported is refused") {
