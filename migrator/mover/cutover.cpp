@@ -176,8 +176,15 @@ void promote_new_owner(HomePair& pair, const MoveOptions& options) {
     SessionTransaction tx(store.session(), pair.home(), TxMode::exclusive,
                           Deadline::after(pair.clock(), options.cutover.lock_timeout));
     const LockGuard::Watch watch(pair.clock());
-    store.promote(pair.leg().move_id, pair.leg().next().number, pair.leg().owner);
-    tx.commit();
+    const Leg next = pair.leg().next();
+    if (store.promote(next.move_id, next.number, pair.leg().owner)) return tx.commit();
+    // A router was faster; anything else means that the home is not what the decision was about.
+    const std::optional<HomeRecord>& found = tx.record();
+    if (!found || found->role != Role::owner || found->move_id != next.move_id ||
+        found->leg != next.number)
+      throw Error(ErrorCode::refused, "home " + pair.home().str() + " on node '" + next.owner +
+                                          "' shall become the owner and says " + describe(found) +
+                                          "; see `ringshard doctor`");
   });
 }
 

@@ -65,7 +65,9 @@ OwnerTransaction::OwnerTransaction(HomePair& pair, TxMode mode, Deadline lock_de
 
 MirrorTransaction::MirrorTransaction(HomePair& pair, TxMode mode, Deadline lock_deadline)
     : store_(pair.mirror()), tx_(store_.session(), pair.home(), mode, lock_deadline) {
+  if (mode != TxMode::read) watch_.emplace(pair.clock());
   require_record(tx_.record(), pair.leg().mirror_record(), pair.leg().mirror);
+  if (mode != TxMode::read) fault::hit(FaultPoint::mirror_locked);
 }
 
 void require_equal_definitions(HomeStore& owner, HomeStore& mirror) {

@@ -75,8 +75,8 @@ class OwnerTransaction {
 
  private:
   HomeStore& store_;
-  SessionTransaction tx_;
   std::optional<LockGuard::Watch> watch_;  // a stopped migrator must not hold writers for ever
+  SessionTransaction tx_;
 };
 
 class MirrorTransaction {
@@ -87,6 +87,7 @@ class MirrorTransaction {
 
  private:
   HomeStore& store_;
+  std::optional<LockGuard::Watch> watch_;
   SessionTransaction tx_;
 };
 

@@ -79,6 +79,13 @@ LockGuard::LockGuard() {
   slots = new (memory) Slots{};
   const pid_t parent = ::getpid();
   guard_process = ::fork();
+  if (guard_process < 0) {
+    log::warning(
+        "no process could be made that guards locks: a stopped migrator could hold writers");
+    ::close(ends[0]);
+    ::close(ends[1]);
+    return;
+  }
   if (guard_process == 0) {
     ::close(ends[1]);
     ::setsid();  // what stops the migrator from the terminal must not stop its guard

@@ -236,9 +236,9 @@ void Mover::check_log(Run& run, HomePair& pair) {
   throw StepEnded{};
 }
 
-VerifyReport Mover::compare_all(Run& run, HomePair& pair, std::int64_t& verified_seq) {
+VerifyReport Mover::compare_all(Run& run, HomePair& pair, std::int64_t& verified_seq,
+                                const std::function<void()>& between) {
   Tailer tailer(pair, options_);
-  const auto between = [&] { between_tails(run, pair); };
   Verifier verifier(pair, tailer, options_, between);
   const std::vector<Table> tables = common_tables(pair);
   verified_seq = quiet_head(pair, options_);
@@ -247,7 +247,9 @@ VerifyReport Mover::compare_all(Run& run, HomePair& pair, std::int64_t& verified
       tables, [&](const VerifyReport& so_far) { observer_.progress(run.move, so_far.rows); });
   run.move.changes_applied += tailer.applied_total();
   run.move.rows_verified = report.rows;
-  run.move.differences_found = !report.equal();
+  // Sticky: that nothing is found any more does not tell why something was.
+  const bool kept = run.move.differences_found && !options_.repair;
+  run.move.differences_found = kept || !report.equal();
   observer_.verified(run.move, report);
   for (const Difference& difference : report.samples)
     log::warning("move " + run.move.id + ": " + describe(difference) +
@@ -258,7 +260,8 @@ VerifyReport Mover::compare_all(Run& run, HomePair& pair, std::int64_t& verified
 void Mover::verify_tables(Run& run) {
   if (run.move.differences_found && !options_.repair) throw_differs(run.move);
   std::int64_t verified_seq = 0;
-  if (!compare_all(run, run.forward, verified_seq).equal()) throw_differs(run.move);
+  const auto between = [&] { between_tails(run, run.forward); };
+  if (!compare_all(run, run.forward, verified_seq, between).equal()) throw_differs(run.move);
   run.move.verified_seq = verified_seq;
   store(run, MoveStage::ready);
 }
@@ -283,7 +286,7 @@ void Mover::hand_over(Run& run, HomePair& pair) {
     run.lease.hold();
     ++run.move.cutover_attempts;
     const CutoverAttempt tried = cutover.attempt(tables, run.move.verified_seq);
-    run.move.pause_us = tried.pause_us;
+    run.move.pause_us = std::max(run.move.pause_us, tried.pause_us);
     run.move.changes_applied += tried.changes_applied;
     switch (tried.result) {
       case CutoverResult::decided:
@@ -307,6 +310,8 @@ void Mover::hand_over(Run& run, HomePair& pair) {
 
 void Mover::cut_over(Run& run) {
   if (!handover_decided(run.forward)) {
+    // Somebody looked meanwhile and found what must not be cut over.
+    if (run.move.differences_found) return store(run, MoveStage::verifying);
     hand_over(run, run.forward);
     if (run.move.differences_found) {
       store(run, MoveStage::verifying);
@@ -357,7 +362,8 @@ void Mover::roll_back(Run& run) {
     }
     if (run.move.differences_found && !options_.repair) throw_differs(run.move);
     std::int64_t verified_seq = 0;
-    if (!compare_all(run, run.observed, verified_seq).equal()) throw_differs(run.move);
+    const auto between = [&] { between_tails(run, run.observed); };
+    if (!compare_all(run, run.observed, verified_seq, between).equal()) throw_differs(run.move);
     run.move.verified_seq = verified_seq;
     hand_over(run, run.observed);
     if (run.move.differences_found) throw_differs(run.move);
@@ -406,7 +412,9 @@ VerifyReport Mover::verify(const std::string& move_id) {
                                         ": its two homes are not both complete now");
   claim_homes(run.forward, options_);
   std::int64_t verified_seq = 0;
-  const VerifyReport report = compare_all(run, forward ? run.forward : run.observed, verified_seq);
+  // The stage is not this caller's to change: only the lease is kept.
+  const VerifyReport report = compare_all(run, forward ? run.forward : run.observed, verified_seq,
+                                          [&] { run.lease.hold(); });
   catalog_.store_progress(run.move, run.lease.holder());
   return report;
 }

@@ -32,8 +32,8 @@ class MoveObserver {
   }
 };
 
-/// Keeps the lease of one move. The lease lives in the catalog, by wall time; here it is believed
-/// only for two thirds of its length, so that this side stops before another may begin.
+/// Keeps the lease of one move, which lives in the catalog, by wall time. What a mover does after
+/// it has lost its lease is refused by the homes, which know the mover that holds it.
 class Lease {
  public:
   /// Error{lease_lost} if another migrator has it.
@@ -73,8 +73,10 @@ class Mover {
   /// only a repair or an abort ends that. Error{cancelled}: `pause` was wished.
   MoveRecord run(const std::string& move_id);
 
-  /// Compares the two homes of a move, whatever its stage, and changes nothing (with
-  /// options.repair: only the mirror's rows). Error{refused} if the move has no two homes now.
+  /// Compares the two homes of a move that is verifying, ready, observing or rolling back, and
+  /// stores the verdict; the stage stays. Applies the change log, and with options.repair makes the
+  /// mirror's rows equal. Error{refused} in any other stage: the two homes are not both complete
+  /// then.
   VerifyReport verify(const std::string& move_id);
 
  private:
@@ -94,7 +96,8 @@ class Mover {
 
   /// Certifies and tries until the handover of this leg is decided.
   void hand_over(Run& run, HomePair& pair);
-  VerifyReport compare_all(Run& run, HomePair& pair, std::int64_t& verified_seq);
+  VerifyReport compare_all(Run& run, HomePair& pair, std::int64_t& verified_seq,
+                           const std::function<void()>& between);
   void remove_other_home(HomePair& pair, const std::string& placement);
   void store(Run& run, MoveStage next, const std::optional<std::string>& placement = std::nullopt);
   void check_log(Run& run, HomePair& pair);

@@ -15,8 +15,8 @@ struct CutoverOptions {
   /// How long one attempt waits for the writers that are in flight.
   Duration lock_timeout = std::chrono::milliseconds(50);
   /// Pause between two attempts; grows to ten times this.
-  Duration retry_delay = std::chrono::milliseconds(100);
-  int attempts_max = 100;
+  Duration retry_delay = std::chrono::milliseconds(200);
+  int attempts_max = 20;
   /// With more changes than this left to apply or to compare, an attempt is not made.
   std::int64_t changes_max = 500;
 };

@@ -54,7 +54,7 @@ void refuse_repeated_numbers(HomeStore& owner, const Change& oldest) {
   throw Error(ErrorCode::schema,
               "the numbers of the change log began anew during the move, after " +
                   describe(*erased) +
-                  ": something emptied the table sqlite_sequence; `ringshard abort` gives the move "
+                  ": something set its counter back; `ringshard abort` gives the move "
                   "up");
 }
 

@@ -37,9 +37,9 @@ std::vector<Row> keys_that_differ(const Table& table, const RowBatch& left, cons
   return keys;
 }
 
-std::string key_comparison(const Table& table, const char* comparison) {
-  return "(" + quoted_list(table.key) + ") " + comparison + " (" + placeholders(table.key.size()) +
-         ")";
+std::string key_comparison(const Table& table, const char* comparison, std::size_t first) {
+  return "(" + quoted_list(table.key) + ") " + comparison + " (" +
+         placeholders(table.key.size(), first) + ")";
 }
 
 }  // namespace
@@ -108,14 +108,18 @@ std::int64_t quiet_head(HomePair& pair, const MoveOptions& options) {
   });
 }
 
-std::optional<Row> chunk_end(HomeStore& store, const Table& table, const std::optional<Row>& after,
+std::optional<Row> chunk_end(HomeStore& store, const Table& table, const KeyRange& range,
                              std::size_t rows) {
   std::string sql = "SELECT " + quoted_list(table.key) + " FROM " + quoted(table.name);
   std::vector<ValueView> parameters;
-  if (after) {
-    sql += " WHERE " + key_comparison(table, ">");
-    parameters = view(*after);
-  }
+  const auto bound = [&](const std::optional<Row>& key, const char* comparison) {
+    if (!key) return;
+    sql += (parameters.empty() ? " WHERE " : " AND ") +
+           key_comparison(table, comparison, parameters.size() + 1);
+    for (const Value& value : *key) parameters.push_back(view(value));
+  };
+  bound(range.after, ">");
+  bound(range.through, "<=");
   sql += " ORDER BY " + quoted_list(table.key) + " LIMIT 1 OFFSET " + std::to_string(rows - 1);
   std::optional<Row> key;
   store.session().for_each(sql, parameters, [&](RowView row) {
@@ -136,11 +140,11 @@ VerifyReport Verifier::compare_tables(const std::vector<Table>& tables,
       KeyRange range{after, std::nullopt};
       {
         OwnerTransaction tx(pair_, TxMode::read, Deadline());
-        range.through = chunk_end(tx.store(), table, after, options_.chunk_rows);
+        range.through = chunk_end(tx.store(), table, range, options_.chunk_rows);
       }
       // The last chunk has no upper bound, so that rows beyond the owner's last one are seen.
       last = !range.through.has_value();
-      total += compare_chunk(table, range);
+      total += compare_chunk(table, range, options_.chunk_rows);
       after = range.through;
       fault::hit(FaultPoint::verify_chunk_compared);
       progress(total);
@@ -153,7 +157,24 @@ VerifyReport Verifier::compare_tables(const std::vector<Table>& tables,
   return total;
 }
 
-VerifyReport Verifier::compare_chunk(const Table& table, const KeyRange& range) {
+VerifyReport Verifier::narrow(const Table& table, const KeyRange& range, std::size_t rows) {
+  VerifyReport total;
+  KeyRange part{range.after, std::nullopt};
+  for (bool last = false; !last; part.after = part.through) {
+    {
+      OwnerTransaction tx(pair_, TxMode::read, Deadline());
+      part.through = chunk_end(tx.store(), table, {part.after, range.through}, rows);
+    }
+    last = !part.through.has_value();
+    if (last) part.through = range.through;
+    total += compare_chunk(table, part, rows);
+  }
+  return total;
+}
+
+VerifyReport Verifier::compare_chunk(const Table& table, const KeyRange& range, std::size_t rows) {
+  // Rows can be large: as few as possible are held in memory on both sides.
+  constexpr std::size_t rows_at_once = 64;
   VerifyReport report;
   report.chunks = 1;
   Digest mirror;
@@ -168,6 +189,7 @@ VerifyReport Verifier::compare_chunk(const Table& table, const KeyRange& range) 
   }
   report.rows = owner.rows;
   if (owner == mirror) return report;
+  if (rows > rows_at_once) return narrow(table, range, std::max(rows / 8, rows_at_once));
 
   {
     MirrorTransaction tx(pair_, TxMode::read, Deadline());

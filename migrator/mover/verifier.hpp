@@ -80,7 +80,8 @@ class Verifier {
  private:
   enum class Settled : std::uint8_t { equal, different, under_way };
 
-  VerifyReport compare_chunk(const Table& table, const KeyRange& range);
+  VerifyReport compare_chunk(const Table& table, const KeyRange& range, std::size_t rows);
+  VerifyReport narrow(const Table& table, const KeyRange& range, std::size_t rows);
   void compare_rows(const Table& table, const std::vector<Row>& keys, VerifyReport& report);
   Settled compare_row(const Table& table, const Row& key, std::optional<Difference>& difference);
   bool repair(const Table& table, const Row& key);
@@ -102,8 +103,8 @@ std::optional<Difference> difference_of(const Table& table, const Row& key,
 /// a transaction.
 std::int64_t quiet_head(HomePair& pair, const MoveOptions& options);
 
-/// The key of the `rows`-th row after `after`; empty if there are not so many.
-std::optional<Row> chunk_end(HomeStore& store, const Table& table, const std::optional<Row>& after,
+/// The key of the `rows`-th row in a range; empty if there are not so many.
+std::optional<Row> chunk_end(HomeStore& store, const Table& table, const KeyRange& range,
                              std::size_t rows);
 
 }  // namespace ringshard

@@ -66,7 +66,7 @@ struct MoveRecord {
   std::int64_t bytes_estimated = 0;
   std::int64_t rows_estimated = 0;
   std::int64_t cutover_attempts = 0;
-  std::int64_t pause_us = 0;          ///< how long writers waited at the last cutover
+  std::int64_t pause_us = 0;          ///< the longest that a cutover attempt held writers
   std::int64_t observe_until_ms = 0;  ///< Unix time; 0: not known yet
   std::int64_t created_ms = 0;
   std::int64_t updated_ms = 0;

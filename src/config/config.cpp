@@ -120,7 +120,6 @@ RouterConfig read_router(Section& root, const std::string& folder) {
   if (!section) return router;
   section->read("pool_size_max", router.pool_size_max, count);
   section->read("pool_wait", router.pool_wait, parse_duration);
-  section->read("connect_timeout", router.connect_timeout, some_time);
   section->read("deadline", router.deadline, some_time);
   section->read("poll_interval", router.poll_interval, some_time);
   section->read("mirror_timeout", router.mirror_timeout, some_time);

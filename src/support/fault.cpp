@@ -52,6 +52,7 @@ constexpr std::array named_points{
     NamedPoint{FaultPoint::tail_applied, "tail_applied"},
     NamedPoint{FaultPoint::tail_erased, "tail_erased"},
     NamedPoint{FaultPoint::owner_locked, "owner_locked"},
+    NamedPoint{FaultPoint::mirror_locked, "mirror_locked"},
     NamedPoint{FaultPoint::verify_chunk_compared, "verify_chunk_compared"},
     NamedPoint{FaultPoint::cutover_locked, "cutover_locked"},
     NamedPoint{FaultPoint::cutover_drained, "cutover_drained"},

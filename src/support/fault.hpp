@@ -48,6 +48,7 @@ enum class FaultPoint : std::uint8_t {
   tail_applied,            ///< changes are committed at the target, still in the source's log
   tail_erased,             ///< and deleted from the source's log
   owner_locked,            ///< the owner's lock is held, in a cutover or not
+  mirror_locked,           ///< the mirror's
   verify_chunk_compared,
   cutover_locked,   ///< the exclusive lock of the owner is held
   cutover_drained,  ///< nothing is left in the change log

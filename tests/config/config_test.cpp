@@ -101,7 +101,6 @@ nodes:
 router:
   pool_size_max: 3
   pool_wait: 0s
-  connect_timeout: 2s
   deadline: 1m
   poll_interval: 300ms
   mirror_timeout: 4s
@@ -136,7 +135,7 @@ forbidden: {5: [b]}
         ringshard::NodeConfig{"a", "sqlite:/etc/shop/a", 2.5, "active", "north"});
   CHECK(config.nodes[1] == ringshard::NodeConfig{"b", "sqlite:/data/b", 1, "draining", ""});
   CHECK(config.router ==
-        ringshard::RouterConfig{3, 0s, 2s, 1min, 300ms, 4s, "/etc/shop/cache/topology", 2});
+        ringshard::RouterConfig{3, 0s, 1min, 300ms, 4s, "/etc/shop/cache/topology", 2});
   CHECK(config.move ==
         ringshard::MoveConfig{0s, {100ms, 20ms, 7, 1s}, 100, 64 * 1024, 5000, 3s, 4, true});
   CHECK(config.sqlite == ringshard::SqliteConfig{"normal", false});

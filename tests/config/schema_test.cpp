@@ -71,7 +71,7 @@ TEST_CASE("the defaults of the JSON Schema are those of the loader") {
       R"({"catalog": "sqlite:c", "keyspace": {"name": "shop", "key": "int64"},
           "nodes": [{"name": "a", "dsn": "sqlite:a"}]})",
       "left out", "/");
-  CHECK(text["router"].size() == 7);
+  CHECK(text["router"].size() == 6);
   CHECK(written == left_out);
 }
 

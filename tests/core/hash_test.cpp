@@ -20,7 +20,9 @@ struct GoldenLine {
 };
 
 std::vector<GoldenLine> golden_lines(const std::string& strategy) {
-  std::ifstream file(std::string(RINGSHARD_TESTS_DIR) + "/core/golden/" + strategy + ".txt");
+  std::string path = RINGSHARD_TESTS_DIR;
+  path.append("/core/golden/").append(strategy).append(".txt");
+  std::ifstream file(path);
   std::vector<GoldenLine> lines;
   for (std::string text; std::getline(file, text);) {
     if (text.starts_with('#')) continue;

@@ -22,7 +22,7 @@ const std::string schema =
 
 std::string good_schema() {
   std::string sql = schema;
-  sql.replace(sql.find("; name"), 1, ",");
+  sql[sql.find("; name")] = ',';
   return sql;
 }
 

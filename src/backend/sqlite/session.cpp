@@ -211,6 +211,12 @@ void SqliteSession::begin_transaction(TxMode mode, Deadline lock_deadline) {
 
 void SqliteSession::begin(TxMode mode, Deadline lock_deadline) {
   begin_transaction(mode, lock_deadline);
+  try {
+    require_in_place();
+  } catch (...) {
+    rollback();
+    throw;
+  }
 }
 
 std::optional<HomeRecord> SqliteSession::begin_home(const HomeName& home, TxMode mode,
@@ -220,16 +226,19 @@ std::optional<HomeRecord> SqliteSession::begin_home(const HomeName& home, TxMode
                 "a session with " + spec_.place.str() + " was asked for home " + home.str());
   begin_transaction(mode, lock_deadline);
   try {
-    if (mode != TxMode::read) require_home_in_place();
     const Flag waits(waits_for_begin_);
-    return read_record();
+    auto record = read_record();
+    // After the snapshot has begun: a file that lost its name may have lost its write-ahead log
+    // too, and what it says without that is old.
+    require_in_place();
+    return record;
   } catch (...) {
     rollback();
     throw;
   }
 }
 
-void SqliteSession::require_home_in_place() {
+void SqliteSession::require_in_place() {
   int moved = 0;
   sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved == 0) return;

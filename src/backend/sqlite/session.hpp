@@ -83,7 +83,7 @@ class SqliteSession final : public Session {
   std::optional<HomeRecord> read_record();
   std::optional<HomeRecord> select_record();
   std::int64_t number_of(sqlite3_stmt* statement, Phase phase, std::string_view sql);
-  void require_home_in_place();
+  void require_in_place();
   void require_ready(std::string_view sql);
   void require_allowed(bool only_reads, bool controls, std::string_view sql) const;
   void require_same_transaction_state(std::string_view sql);

@@ -138,6 +138,7 @@ std::vector<Victim> victims() {
       case FaultPoint::backfill_chunk_read:
       case FaultPoint::backfill_chunk_written:
       case FaultPoint::owner_locked:
+      case FaultPoint::mirror_locked:
       case FaultPoint::verify_chunk_compared:
         all.push_back({point, {}, resume, false});
         break;
@@ -291,11 +292,13 @@ TEST_CASE(
 }
 
 TEST_CASE("a migrator that is stopped outside of a cutover does not hold writers for ever") {
+  const std::string point = GENERATE("owner_locked", "mirror_locked");
+  INFO(point);
   MoveWorld world(schema);
   fill(world);
   world.write_config();
   Process stopped(ringshard_program(), {"resume", "m1", "--config", world.config_file().string()},
-                  {{"RINGSHARD_FAULT", "owner_locked=stop"}});
+                  {{"RINGSHARD_FAULT", point + "=stop"}});
   REQUIRE(stopped.stopped_within(std::chrono::seconds(20)));
   world.sql("INSERT INTO item VALUES (500, 'meanwhile', 'meanwhile')");
   const auto ended = stopped.wait_for(std::chrono::seconds(20));

@@ -1,5 +1,6 @@
 #include "migrator/mover/move_world.hpp"
 #include "support/catch.hpp"
+#include "support/clock.hpp"
 
 namespace ringshard::testing {
 namespace {
@@ -114,6 +115,61 @@ TEST_CASE(
   fault::set_handler({});
   CHECK(damaged.record().stage == MoveStage::verifying);
   CHECK(damaged.home_record("source")->role == Role::owner);
+}
+
+TEST_CASE("what verify finds in a move that is ready is not cut over") {
+  MoveWorld world(schema);
+  world.sql(rows_before);
+  {
+    AtPoint at(FaultPoint::after_ready, [] { throw Error(ErrorCode::unavailable, "stop"); });
+    CHECK(run_code(world) == ErrorCode::unavailable);
+  }
+  world.damage("UPDATE item SET name = 'wrong' WHERE id = 5");
+  CHECK(world.verify().differences == 1);
+  CHECK(world.record().stage == MoveStage::ready);
+  CHECK(run_code(world) == ErrorCode::differs);
+  CHECK(world.record().stage == MoveStage::verifying);
+  CHECK(world.home_record("source")->role == Role::owner);
+  // Somebody put the row right by hand: that does not take the verdict away, a repair does.
+  world.damage("UPDATE item SET name = 'five' WHERE id = 5");
+  CHECK(world.verify().equal());
+  CHECK(run_code(world) == ErrorCode::differs);
+  world.options.repair = true;
+  CHECK(world.run().stage == MoveStage::observing);
+}
+
+TEST_CASE("a move that was paused can be verified") {
+  MoveWorld world(schema);
+  world.sql(rows_before);
+  {
+    AtPoint at(FaultPoint::after_ready, [&] { world.catalog().wish("m1", MoveWish::pause); });
+    CHECK(run_code(world) == ErrorCode::cancelled);
+  }
+  // Long enough for a mover to look at what is wished.
+  AtPoint slow(FaultPoint::verify_chunk_compared,
+               [] { system_clock().sleep_for(std::chrono::milliseconds(250)); });
+  CHECK(world.verify().equal());
+  CHECK(world.record().stage == MoveStage::ready);
+}
+
+TEST_CASE("one row of many is found by narrowing") {
+  MoveWorld world("CREATE TABLE item (a INTEGER, b TEXT, v TEXT, PRIMARY KEY (b, a))");
+  world.options.chunk_rows = 2000;
+  world.options.tail_rows = 1000;
+  world.sql(
+      "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) "
+      "INSERT INTO item SELECT i % 7, printf('%05d', i), 'v' || i FROM n");
+  {
+    AtPoint at(FaultPoint::after_verifying, [&] {
+      world.damage(
+          "UPDATE item SET v = 'x' WHERE b = '01234'; DELETE FROM item WHERE b = '03000';"
+          "INSERT INTO item VALUES (9, '09999', 'beyond')");
+    });
+    CHECK(run_code(world) == ErrorCode::differs);
+  }
+  const VerifyReport report = world.verify();
+  CHECK(report.rows == 3000);
+  CHECK(report.differences == 3);
 }
 
 TEST_CASE("empty tables are counted as empty, not as checked rows") {
