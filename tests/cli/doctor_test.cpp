@@ -28,10 +28,11 @@ std::vector<std::string> kinds(const nlohmann::json& report) {
 nlohmann::json examined(const TestFleet& fleet) {
   const Ran ran = fleet.run("doctor --json");
   INFO(ran.out << ran.err);
-  CHECK(ran.exit_code == (ran.json()["clean"] == true ? 0 : 3));
-  for (const auto& finding : ran.json()["findings"])
+  nlohmann::json report = ran.json();
+  CHECK(ran.exit_code == (report["clean"] == true ? 0 : 3));
+  for (const auto& finding : report["findings"])
     CHECK(finding["command"].get<std::string>().rfind("ringshard ", 0) == 0);
-  return ran.json();
+  return report;
 }
 
 void check_mended(const TestFleet& fleet) {
