@@ -2,14 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <ringshard/error.hpp>
 #include <ringshard/ids.hpp>
-#include <system_error>
 #include <utility>
 
 #include "config/scalars.hpp"
+#include "migrator/option_values.hpp"
 
 namespace ringshard::cli {
 namespace {
@@ -21,41 +20,19 @@ constexpr const char* description =
     "Exit codes: 0 done, 1 failed, 2 usage, 3 differences found or outcome unknown, 75 try again.";
 
 /// Text → value, with the message of a failure in CLI11's words.
-template <class T, class Parse>
-CLI::Option* add_parsed(CLI::App& app, const std::string& name, std::optional<T>& target,
+template <class Target, class Parse>
+CLI::Option* add_parsed(CLI::App& app, const std::string& name, Target& target,
                         const std::string& help, Parse parse) {
   return app.add_option_function<std::string>(
       name,
       [&target, name, parse](const std::string& text) {
         try {
           target = parse(text);
-        } catch (const std::exception& error) {
+        } catch (const Error& error) {
           throw CLI::ValidationError(name, error.what());
         }
       },
       help);
-}
-
-std::string quoted_text(const std::string& text) { return "'" + text + "'"; }
-
-Duration duration_of(const std::string& text) {
-  try {
-    return config::parse_duration(text);
-  } catch (const config::ScalarError& error) {
-    throw Error(ErrorCode::invalid_argument, quoted_text(text) + " " + error.what());
-  }
-}
-
-std::uint64_t number_of(const std::string& text, std::uint64_t minimum, std::uint64_t maximum) {
-  try {
-    return config::parse_integer(text, minimum, maximum);
-  } catch (const config::ScalarError& error) {
-    throw Error(ErrorCode::invalid_argument, quoted_text(text) + " " + error.what());
-  }
-}
-
-std::uint32_t shard_of_text(const std::string& text) {
-  return static_cast<std::uint32_t>(number_of(text, 0, shard_count_max - 1));
 }
 
 /// Everything that the arguments are read into: one of it is the result.
@@ -133,7 +110,7 @@ class Parser {
     std::vector<std::string> names;
     for (const auto& [command, result] : commands_) names.push_back(command->get_name());
     if (std::ranges::find(names, arguments.front()) != names.end()) return std::nullopt;
-    return "there is no command " + quoted_text(arguments.front()) +
+    return "there is no command '" + arguments.front() + "'" +
            config::suggestion(arguments.front(), names);
   }
 
@@ -202,34 +179,15 @@ class Parser {
   }
 
   void add_planning(CLI::App& command, PlanningOptions& planning) {
-    command
-        .add_option_function<std::string>(
-            "--by",
-            [&planning](const std::string& text) {
-              for (const BalanceBy by : {BalanceBy::shards, BalanceBy::rows, BalanceBy::bytes})
-                if (to_string(by) == text) {
-                  planning.by = by;
-                  return;
-                }
-              throw CLI::ValidationError("--by",
-                                         quoted_text(text) + " is none of shards, rows, bytes");
-            },
-            "What to balance: shards (default), rows or bytes")
+    add_parsed(command, "--by", planning.by, "What to balance: shards (default), rows or bytes",
+               parse_balance_by)
         ->type_name("WHAT");
-    command
-        .add_option_function<std::string>(
-            "--tolerance",
-            [&planning](const std::string& text) {
-              const double share = share_of("--tolerance", text);
-              if (share >= 1)
-                throw CLI::ValidationError("--tolerance", quoted_text(text) + " is not below 100%");
-              planning.tolerance = share;
-            },
-            "Leave a node alone that is this near to its due, such as 10%")
+    add_parsed(command, "--tolerance", planning.tolerance,
+               "Leave a node alone that is this near to its due, such as 10%", parse_tolerance)
         ->type_name("PART");
     add_parsed(command, "--max-moves", planning.moves_max, "Plan no more moves than this",
                [](const std::string& text) {
-                 return static_cast<std::size_t>(number_of(text, 0, shard_count_max));
+                 return static_cast<std::size_t>(parse_number(text, 0, shard_count_max));
                })
         ->type_name("NUMBER");
   }
@@ -258,7 +216,7 @@ class Parser {
     command.add_flag("--yes", options.yes, "Do not ask on a terminal");
     add_parsed(command, "--observe-for", options.observe_for,
                "Keep the way back this long after a cutover, instead of move.observe_for",
-               duration_of)
+               parse_duration)
         ->type_name("DURATION");
   }
 
@@ -273,24 +231,17 @@ class Parser {
     VerifyOptions& options = parsed_.verify;
     CLI::App& command = add("verify", "Check homes, rows, records and reference data",
                             "ringshard verify --sample 10%", options);
-    auto* shard = add_parsed(command, "--shard", options.shard, "Only this shard", shard_of_text);
+    auto* shard = add_parsed(command, "--shard", options.shard, "Only this shard", parse_shard);
     shard->type_name("SHARD");
-    auto* sample =
-        add_parsed(command, "--sample", options.sample,
-                   "Only a random part of the shards, such as 10%", [](const std::string& text) {
-                     const double share = parse_share(text);
-                     if (share <= 0 || share > 1)
-                       throw Error(ErrorCode::invalid_argument,
-                                   quoted_text(text) + " is not more than 0% and at most 100%");
-                     return share;
-                   });
+    auto* sample = add_parsed(command, "--sample", options.sample,
+                              "Only a random part of the shards, such as 10%", parse_sample);
     sample->type_name("PART")->excludes(shard);
     command.add_option("--move", options.move, "Only the shard of this move")
         ->type_name("MOVE")
         ->excludes(shard)
         ->excludes(sample);
     add_parsed(command, "--seed", options.seed, "The sample's seed, to draw the same one again",
-               [](const std::string& text) { return number_of(text, 0, UINT64_MAX); })
+               [](const std::string& text) { return parse_number(text, 0, UINT64_MAX); })
         ->type_name("NUMBER")
         ->needs(sample);
     command.add_flag("--repair", options.repair,
@@ -300,7 +251,7 @@ class Parser {
   void add_selection(CLI::App& command, MoveSelection& selection) {
     auto* moves = command.add_option("moves", selection.moves, "Ids of moves")->type_name("MOVE");
     auto* shard = add_parsed(command, "--shard", selection.shard,
-                             "The unfinished move of this shard", shard_of_text);
+                             "The unfinished move of this shard", parse_shard);
     shard->type_name("SHARD")->excludes(moves);
     command.add_flag("--all", selection.all, "All unfinished moves for which it is possible")
         ->excludes(moves)
@@ -320,17 +271,9 @@ class Parser {
     options.wish = wish;
     CLI::App& command = add(name, help, example, options);
     add_selection(command, options.selection);
-    command
-        .add_option_function<std::string>(
-            "--wait",
-            [&options](const std::string& text) {
-              try {
-                options.wait = duration_of(text);
-              } catch (const Error& error) {
-                throw CLI::ValidationError("--wait", error.what());
-              }
-            },
-            "How long to wait for another migrator that runs the move to obey (30s)")
+    add_parsed(command, "--wait", options.wait,
+               "How long to wait for another migrator that runs the move to obey (30s)",
+               parse_duration)
         ->type_name("DURATION");
     commands_.back().second = [&options, name] {
       const MoveSelection& chosen = options.selection;
@@ -354,26 +297,11 @@ class Parser {
   void add_events() {
     CLI::App& command = add("events", "The audit log of the keyspace, the newest first",
                             "ringshard events --limit 20", parsed_.events);
-    command
-        .add_option_function<std::string>(
-            "--limit",
-            [this](const std::string& text) {
-              try {
-                parsed_.events.limit = static_cast<std::int64_t>(number_of(text, 1, 1'000'000));
-              } catch (const Error& error) {
-                throw CLI::ValidationError("--limit", error.what());
-              }
-            },
-            "At most so many (50)")
+    add_parsed(command, "--limit", parsed_.events.limit, "At most so many (50)",
+               [](const std::string& text) {
+                 return static_cast<std::int64_t>(parse_number(text, 1, 1'000'000));
+               })
         ->type_name("NUMBER");
-  }
-
-  static double share_of(const std::string& name, const std::string& text) {
-    try {
-      return parse_share(text);
-    } catch (const Error& error) {
-      throw CLI::ValidationError(name, error.what());
-    }
   }
 
   Parsed parsed_;
@@ -382,30 +310,6 @@ class Parser {
 };
 
 }  // namespace
-
-std::string_view to_string(BalanceBy by) noexcept {
-  switch (by) {
-    case BalanceBy::shards:
-      return "shards";
-    case BalanceBy::rows:
-      return "rows";
-    case BalanceBy::bytes:
-      return "bytes";
-  }
-  return "unknown";
-}
-
-double parse_share(const std::string& text) {
-  std::string_view digits = text;
-  const bool percent = digits.ends_with('%');
-  if (percent) digits.remove_suffix(1);
-  double number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || !(number >= 0))
-    throw Error(ErrorCode::invalid_argument,
-                quoted_text(text) + " is not a part, such as 10% or 0.1");
-  return percent ? number / 100 : number;
-}
 
 Command parse(std::span<const std::string> arguments) { return Parser().run(arguments); }
 

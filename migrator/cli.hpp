@@ -143,7 +143,4 @@ Command parse(std::span<const std::string> arguments);
 /// The options that every command has; nothing for help and usage errors.
 const CommonOptions* common_options(const Command& command) noexcept;
 
-/// "10%", "0.1" → 0.1. Throws Error{invalid_argument} if it is neither.
-double parse_share(const std::string& text);
-
 }  // namespace ringshard::cli

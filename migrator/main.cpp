@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <ringshard/error.hpp>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,11 @@ int main(int argc, char* argv[]) {
     context.stop = &stop;
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     return ringshard::cli::run_program(arguments, context);
+  } catch (const ringshard::Error& error) {
+    std::cerr << "ringshard: " << error.what() << '\n';
+    return ringshard::cli::exit_code_of(error);
   } catch (const std::exception& exception) {
     std::cerr << "ringshard: " << exception.what() << '\n';
-    return ringshard::cli::exit_usage;
+    return ringshard::cli::exit_failed;
   }
 }

@@ -35,7 +35,7 @@ std::string events_since(Catalog& catalog, const Plan& plan) {
   return text;
 }
 
-void require_current(Fleet& fleet, const Plan& plan) {
+void require_current(OpenFleet& fleet, const Plan& plan) {
   if (plan.keyspace != fleet.keyspace.name || plan.catalog_id != fleet.catalog.id())
     throw Error(ErrorCode::stale_plan, "plan " + plan.id + " was made for keyspace '" +
                                            plan.keyspace + "' of another catalog (" +
@@ -51,11 +51,10 @@ void require_current(Fleet& fleet, const Plan& plan) {
 
 /// The plan's nodes with the DSNs that the file does not hold. The configuration must still be the
 /// one that it was made with.
-std::vector<NodeInfo> nodes_of(const Fleet& fleet, const Plan& plan,
-                               const std::vector<MoveRecord>& unfinished) {
-  std::vector<std::string> changes;
-  std::vector<NodeInfo> wanted = nodes_wanted(fleet.config, fleet.topology, unfinished, changes);
-  std::vector<NodeInfo> shown = wanted;
+WantedNodes nodes_of(const OpenFleet& fleet, const Plan& plan,
+                     const std::vector<MoveRecord>& unfinished) {
+  WantedNodes wanted = nodes_wanted(fleet.config, fleet.topology, unfinished);
+  std::vector<NodeInfo> shown = wanted.nodes;
   for (NodeInfo& node : shown) node.dsn = redact(node.dsn);
   std::vector<NodeInfo> planned = plan.nodes;
   for (NodeInfo& node : planned) node.dsn = redact(node.dsn);
@@ -77,17 +76,15 @@ bool confirmed(const ApplyOptions& options, const Plan& plan, Context& context) 
 
 /// A node that moves go to has to be there before they are stored: what can not be made is found
 /// out while nothing has changed.
-void prepare_targets(Fleet& fleet, const Plan& plan, const std::vector<NodeInfo>& nodes,
+void prepare_targets(OpenFleet& fleet, const Plan& plan, const WantedNodes& wanted,
                      Context& context, ProgressView& view) {
-  for (const NodeInfo& node : nodes) {
+  for (const NodeInfo& node : wanted.nodes) {
     const bool is_target = std::ranges::any_of(
         plan.moves, [&](const PlannedMove& move) { return move.target == node.name; });
-    const auto known = fleet.topology.find_node(node.name);
-    const bool joins = node.state != NodeState::removed &&
-                       (!known || fleet.topology.node(*known).state == NodeState::removed);
+    const bool joins = std::ranges::count(wanted.joining, node.name) != 0;
     if (!is_target && !joins) continue;
-    add_node_homes(fleet.catalog, fleet.keyspace.name, node,
-                   to_backend_options(fleet.config.sqlite), context.clock, view);
+    add_node_homes(fleet.catalog, fleet.keyspace.name, node, to_backend_options(fleet.config),
+                   context.clock, view);
   }
 }
 
@@ -108,18 +105,17 @@ std::vector<MoveRecord> records_of(const Plan& plan) {
   return records;
 }
 
-MovesReport run_plan(Fleet& fleet, const Plan& plan, const MoveOptions& options, Context& context,
-                     ProgressView& view) {
+MovesReport run_plan(OpenFleet& fleet, const Plan& plan, const MoveOptions& options,
+                     Context& context, ProgressView& view) {
   MovesReport report{.command = "apply", .plan_id = plan.id};
   const TimePoint began = context.clock.now();
-  const std::vector<NodeInfo> nodes =
-      nodes_of(fleet, plan, fleet.catalog.moves(plan.keyspace, true));
-  prepare_targets(fleet, plan, nodes, context, view);
+  const WantedNodes wanted = nodes_of(fleet, plan, fleet.catalog.moves(plan.keyspace, true));
+  prepare_targets(fleet, plan, wanted, context, view);
   const std::vector<MoveRecord> moves = records_of(plan);
   if (moves.empty())
-    fleet.catalog.store_nodes(plan.keyspace, nodes);
+    fleet.catalog.store_nodes(plan.keyspace, wanted.nodes);
   else
-    fleet.catalog.start_plan(plan.keyspace, plan.id, plan.version, nodes, moves);
+    fleet.catalog.start_plan(plan.keyspace, plan.id, plan.version, wanted.nodes, moves);
   report.outcomes = run_moves(fleet.config, moves, options, context, view);
   report.elapsed_ms = std::chrono::duration_cast<Duration>(context.clock.now() - began).count();
   report.notes = plan.changes;
@@ -129,7 +125,7 @@ MovesReport run_plan(Fleet& fleet, const Plan& plan, const MoveOptions& options,
 }  // namespace
 
 int run(const ApplyOptions& options, Context& context) {
-  Fleet fleet = open_fleet(options.common, context.clock);
+  OpenFleet fleet = open_fleet(options.common, context.clock);
   const Plan plan =
       options.plan ? read_plan(*options.plan) : make_plan(fleet, options.planning, context.clock);
   require_current(fleet, plan);

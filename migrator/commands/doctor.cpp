@@ -35,7 +35,7 @@ bool mend(Examination& examination, std::vector<Finding>& mended) {
   return some;
 }
 
-void refresh(Fleet& fleet) { fleet.topology = fleet.catalog.topology(fleet.keyspace.name); }
+void refresh(OpenFleet& fleet) { fleet.topology = fleet.catalog.topology(fleet.keyspace.name); }
 
 /// Why the same finding could not be mended the last time is known only from that time.
 void keep_failures(const Examination& before, Examination& now) {
@@ -46,7 +46,7 @@ void keep_failures(const Examination& before, Examination& now) {
         finding.failure = earlier.failure;
 }
 
-void copy_references(Fleet& fleet, const std::string& origin, Context& context,
+void copy_references(OpenFleet& fleet, const std::string& origin, Context& context,
                      ProgressView& view) {
   if (!fleet.topology.find_node(origin))
     throw Error(ErrorCode::not_found, "there is no node '" + origin + "'");
@@ -61,7 +61,7 @@ void copy_references(Fleet& fleet, const std::string& origin, Context& context,
 }  // namespace
 
 int run(const DoctorOptions& options, Context& context) {
-  Fleet fleet = open_fleet(options.common, context.clock);
+  OpenFleet fleet = open_fleet(options.common, context.clock);
   DoctorReport report;
   report.keyspace = fleet.keyspace.name;
   {

@@ -36,11 +36,11 @@ Config read_config(const CommonOptions& options) {
   }
 }
 
-Fleet open_fleet(const CommonOptions& options, Clock& clock) {
+OpenFleet open_fleet(const CommonOptions& options, Clock& clock) {
   return open_fleet(read_config(options), clock);
 }
 
-Fleet open_fleet(Config config, Clock& clock) {
+OpenFleet open_fleet(Config config, Clock& clock) {
   Catalog catalog = Catalog::open(config.catalog, clock);
   const auto keyspace = catalog.keyspace(config.keyspace.name);
   if (!keyspace)
@@ -49,9 +49,9 @@ Fleet open_fleet(Config config, Clock& clock) {
                                           "': run `ringshard init` or `ringshard import`");
   require_same_keyspace(config.keyspace, *keyspace);
   Topology topology = catalog.topology(keyspace->name);
-  Nodes nodes(topology.nodes(), clock, to_backend_options(config.sqlite));
-  return Fleet{std::move(config), std::move(catalog), *keyspace, std::move(topology),
-               std::move(nodes)};
+  Nodes nodes(topology.nodes(), clock, to_backend_options(config));
+  return OpenFleet{std::move(config), std::move(catalog), *keyspace, std::move(topology),
+                   std::move(nodes)};
 }
 
 MoveOptions move_options(const Config& config) {
@@ -87,14 +87,6 @@ MoveRecord find_move(Catalog& catalog, std::string_view keyspace, const std::str
 
 bool is_being_run(const MoveRecord& move, Clock& clock) {
   return !move.lease_holder.empty() && move.lease_until_ms > clock.unix_ms();
-}
-
-std::optional<HomeRecord> record_at(Backend& backend, const HomeName& home) {
-  std::optional<HomeRecord> found;
-  if (!backend.home_exists(home)) return found;
-  read_home(backend, home,
-            [&](HomeStore&, const std::optional<HomeRecord>& record) { found = record; });
-  return found;
 }
 
 void read_home(Backend& backend, const HomeName& home,

@@ -18,7 +18,7 @@ namespace ringshard::cli {
 
 /// What a command on a fleet works with: configuration, catalog, and the databases of the nodes
 /// that the catalog knows. For one thread at a time.
-struct Fleet {
+struct OpenFleet {
   Config config;
   Catalog catalog;
   KeyspaceDefinition keyspace;
@@ -38,8 +38,8 @@ Config read_config(const CommonOptions& options);
 /// Opens what the configuration names. Error{not_found} if there is no catalog or keyspace yet,
 /// Error{refused} if the configuration describes another keyspace than the catalog, or the keyspace
 /// is not ready.
-Fleet open_fleet(const CommonOptions& options, Clock& clock);
-Fleet open_fleet(Config config, Clock& clock);
+OpenFleet open_fleet(const CommonOptions& options, Clock& clock);
+OpenFleet open_fleet(Config config, Clock& clock);
 
 MoveOptions move_options(const Config& config);
 
@@ -49,9 +49,6 @@ MoveRecord find_move(Catalog& catalog, std::string_view keyspace, const std::str
 
 /// Somebody runs the move at this moment, as far as this clock knows.
 bool is_being_run(const MoveRecord& move, Clock& clock);
-
-/// The record of a home, or nothing if there is no such home on the node.
-std::optional<HomeRecord> record_at(Backend& backend, const HomeName& home);
 
 /// Runs `work` in one read transaction inside a home of a node.
 void read_home(Backend& backend, const HomeName& home,

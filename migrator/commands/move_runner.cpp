@@ -4,7 +4,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <ringshard/error.hpp>
@@ -44,7 +43,6 @@ class Runner {
     for (std::size_t i = working_; i > 0; --i) workers.emplace_back([this] { work(); });
     wait();
     for (std::thread& worker : workers) worker.join();
-    give_wishes_back();
     return std::move(outcomes_);
   }
 
@@ -52,81 +50,22 @@ class Runner {
   void wait() {
     std::unique_lock lock(mutex_);
     while (!ended_.wait_for(lock, stop_interval, [this] { return working_ == 0; })) {
-      if (stopping_ || !context_.stopped()) continue;
-      stopping_ = true;
-      lock.unlock();
+      if (stop_is_said_ || !context_.stopped()) continue;
+      stop_is_said_ = true;
       view_.say("stopping between two steps; `ringshard resume` goes on");
-      ask_to_pause();
-      lock.lock();
-    }
-  }
-
-  /// A mover looks at wishes between its steps: that is where it can be stopped.
-  void ask_to_pause() {
-    std::vector<std::string> running;
-    {
-      const std::lock_guard lock(mutex_);
-      for (const std::size_t i : running_) running.push_back(ids_[i]);
-    }
-    try {
-      Catalog catalog = Catalog::open(config_.catalog, context_.clock);
-      for (const std::string& id : running) {
-        const MoveWish wish = catalog.wish_of(id);
-        if (wish == MoveWish::pause) continue;
-        wishes_[id] = wish;
-        pause(catalog, id);
-      }
-    } catch (const Error& error) {
-      view_.say(std::string("can not stop in good order: ") + error.what());
-    }
-  }
-
-  void pause(Catalog& catalog, const std::string& id) {
-    try {
-      catalog.wish(id, MoveWish::pause);
-    } catch (const Error& error) {
-      // It has just become final: nothing is left to be stopped.
-      if (error.code() != ErrorCode::refused) throw;
-    }
-  }
-
-  void give_wishes_back() {
-    if (wishes_.empty()) return;
-    try {
-      Catalog catalog = Catalog::open(config_.catalog, context_.clock);
-      for (const auto& [id, wish] : wishes_) {
-        const auto move = catalog.move(id);
-        if (!move || is_final(move->stage) || move->wish != MoveWish::pause) continue;
-        try {
-          catalog.wish(id, wish);
-        } catch (const Error& error) {
-          if (error.code() != ErrorCode::refused) throw;
-        }
-      }
-    } catch (const Error& error) {
-      view_.say(std::string("moves stay paused until they are resumed: ") + error.what());
     }
   }
 
   std::optional<std::size_t> take() {
     const std::lock_guard lock(mutex_);
     if (next_ == outcomes_.size()) return std::nullopt;
-    running_.push_back(next_);
     return next_++;
-  }
-
-  void end(std::size_t index) {
-    const std::lock_guard lock(mutex_);
-    std::erase(running_, index);
   }
 
   void work() {
     std::optional<Catalog> catalog;
     std::optional<Nodes> nodes;
-    while (const auto index = take()) {
-      run_one(ids_[*index], outcomes_[*index], catalog, nodes);
-      end(*index);
-    }
+    while (const auto index = take()) run_one(ids_[*index], outcomes_[*index], catalog, nodes);
     const std::lock_guard lock(mutex_);
     --working_;
     ended_.notify_all();
@@ -141,9 +80,9 @@ class Runner {
       if (!catalog) catalog = Catalog::open(config_.catalog, context_.clock);
       if (!nodes)
         nodes.emplace(catalog->nodes(outcome.move.keyspace), context_.clock,
-                      to_backend_options(config_.sqlite));
+                      to_backend_options(config_));
       ObserverForView observer(view_);
-      Mover mover(*catalog, *nodes, options_, observer);
+      Mover mover(*catalog, *nodes, options_, observer, [this] { return context_.stopped(); });
       try {
         outcome.move = mover.run(id);
       } catch (...) {
@@ -170,16 +109,13 @@ class Runner {
   std::vector<std::string> ids_;
   /// Each element belongs to the worker that took it.
   std::vector<MoveOutcome> outcomes_;
-  /// Of the main thread.
-  std::map<std::string, MoveWish> wishes_;
-  bool stopping_ = false;
+  bool stop_is_said_ = false;  // of the main thread
 
   std::mutex mutex_;
   std::condition_variable ended_;
   // guarded by mutex_
   std::size_t next_ = 0;
   std::size_t working_ = 0;
-  std::vector<std::size_t> running_;
 };
 
 }  // namespace

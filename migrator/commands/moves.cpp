@@ -20,40 +20,6 @@ namespace {
 
 constexpr auto look_interval = std::chrono::milliseconds(100);
 
-std::string_view name_of(MoveWish wish) {
-  switch (wish) {
-    case MoveWish::none:
-      return "resume";
-    case MoveWish::pause:
-      return "pause";
-    case MoveWish::abort:
-      return "abort";
-    case MoveWish::roll_back:
-      return "rollback";
-    case MoveWish::finalize:
-      return "finalize";
-  }
-  return "resume";
-}
-
-/// True where the wish can still mean something, so that --all leaves the other moves out.
-bool applies_to(MoveWish wish, const MoveRecord& move) {
-  switch (wish) {
-    case MoveWish::none:
-      return true;
-    case MoveWish::pause:
-      return !is_final(move.stage);
-    case MoveWish::abort:
-      return can_abort(move.stage) || move.stage == MoveStage::reverting;
-    case MoveWish::roll_back:
-      return can_roll_back(move.stage) || move.stage == MoveStage::rolling_back;
-    case MoveWish::finalize:
-      return can_roll_back(move.stage) || move.stage == MoveStage::rolling_back ||
-             move.stage == MoveStage::cleaning;
-  }
-  return false;
-}
-
 /// The move ended as it was to end: asking again is no mistake, there is just nothing left to do.
 bool is_reached(MoveWish wish, const MoveRecord& move) {
   switch (wish) {
@@ -76,7 +42,7 @@ bool is_granted(MoveWish wish, const MoveRecord& move, Clock& clock) {
   return is_final(move.stage);
 }
 
-std::vector<MoveRecord> selected(Fleet& fleet, const MoveSelection& selection, MoveWish wish) {
+std::vector<MoveRecord> selected(OpenFleet& fleet, const MoveSelection& selection, MoveWish wish) {
   std::vector<MoveRecord> moves;
   for (const std::string& id : selection.moves)
     moves.push_back(find_move(fleet.catalog, fleet.keyspace.name, id));
@@ -91,26 +57,21 @@ std::vector<MoveRecord> selected(Fleet& fleet, const MoveSelection& selection, M
     moves.push_back(*std::move(move));
   }
   if (!selection.moves.empty() || selection.shard) return moves;
+  // Of --all, those for which the wish can still mean something.
   for (MoveRecord& move : fleet.catalog.moves(fleet.keyspace.name, true))
-    if (applies_to(wish, move)) moves.push_back(std::move(move));
+    if (can_be_wished(wish, move.stage)) moves.push_back(std::move(move));
   return moves;
 }
 
 /// Nothing of a command on several moves is done if one of them can not be meant.
 void require_all(const std::vector<MoveRecord>& moves, MoveWish wish) {
   for (const MoveRecord& move : moves) {
-    if (applies_to(wish, move) || is_reached(wish, move)) continue;
-    std::string ways = is_final(move.stage) ? "it is over" : "what can be done: ";
-    if (!is_final(move.stage)) {
-      for (const MoveWish other :
-           {MoveWish::abort, MoveWish::roll_back, MoveWish::finalize, MoveWish::pause})
-        if (applies_to(other, move)) ways += "`ringshard " + std::string(name_of(other)) + "`, ";
-      ways += "`ringshard resume`";
-    }
-    throw Error(ErrorCode::refused, std::string(name_of(wish)) + " is not possible for move " +
+    if (can_be_wished(wish, move.stage) || is_reached(wish, move)) continue;
+    throw Error(ErrorCode::refused, std::string(command_of(wish)) + " is not possible for move " +
                                         move.id + " of shard " + std::to_string(move.shard.value) +
                                         " in stage " + std::string(to_string(move.stage)) + " (" +
-                                        std::string(invariant(move.stage)) + "); " + ways)
+                                        std::string(invariant(move.stage)) + "); " +
+                                        way_out(move.stage))
         .with_shard(move.shard);
   }
 }
@@ -126,16 +87,16 @@ void set_aside_reached(MoveWish wish, std::vector<MoveRecord>& moves, MovesRepor
 void require_granted(MoveWish wish, MoveOutcome& outcome) {
   const MoveRecord& move = outcome.move;
   if (outcome.error || wish == MoveWish::pause || is_reached(wish, move)) return;
-  outcome.error =
-      Error(ErrorCode::refused,
-            std::string(name_of(wish)) + " came too late: " + std::string(invariant(move.stage)) +
-                (can_roll_back(move.stage) ? "; `ringshard rollback` goes back" : ""))
-          .with_shard(move.shard);
+  outcome.error = Error(ErrorCode::refused,
+                        std::string(command_of(wish)) +
+                            " came too late: " + std::string(invariant(move.stage)) +
+                            (can_roll_back(move.stage) ? "; `ringshard rollback` goes back" : ""))
+                      .with_shard(move.shard);
 }
 
 /// Waits for the migrators that run some of the moves. Those that they did not get to are in the
 /// outcome with an error; those that nobody runs any more are returned, to be run here.
-std::vector<MoveRecord> wait_for_others(Fleet& fleet, const WishOptions& options,
+std::vector<MoveRecord> wait_for_others(OpenFleet& fleet, const WishOptions& options,
                                         std::vector<MoveRecord> moves, Context& context,
                                         ProgressView& view, std::vector<MoveOutcome>& outcomes) {
   const Deadline deadline = Deadline::after(context.clock, options.wait);
@@ -180,7 +141,7 @@ void print(const MovesReport& report, const CommonOptions& options, Context& con
 }  // namespace
 
 int run(const ResumeOptions& options, Context& context) {
-  Fleet fleet = open_fleet(options.common, context.clock);
+  OpenFleet fleet = open_fleet(options.common, context.clock);
   std::vector<MoveRecord> moves = selected(fleet, options.selection, MoveWish::none);
   require_all(moves, MoveWish::none);
   MoveOptions move = move_options(fleet.config);
@@ -203,11 +164,11 @@ int run(const ResumeOptions& options, Context& context) {
 }
 
 int run(const WishOptions& options, Context& context) {
-  Fleet fleet = open_fleet(options.common, context.clock);
+  OpenFleet fleet = open_fleet(options.common, context.clock);
   std::vector<MoveRecord> moves = selected(fleet, options.selection, options.wish);
   require_all(moves, options.wish);
 
-  MovesReport report{.command = std::string(name_of(options.wish))};
+  MovesReport report{.command = std::string(command_of(options.wish))};
   set_aside_reached(options.wish, moves, report);
   const TimePoint began = context.clock.now();
   for (const MoveRecord& move : moves) fleet.catalog.wish(move.id, options.wish);

@@ -10,7 +10,7 @@
 namespace ringshard::cli {
 
 int run(const PlanOptions& options, Context& context) {
-  Fleet fleet = open_fleet(options.common, context.clock);
+  OpenFleet fleet = open_fleet(options.common, context.clock);
   const Plan plan = make_plan(fleet, options.planning, context.clock);
   if (options.out) write_plan(plan, *options.out);
   if (options.common.json)

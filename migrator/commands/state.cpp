@@ -68,12 +68,12 @@ std::string hex(std::string_view bytes) {
 }
 
 /// Looks at the home where the placement says it is, and goes on to its peer until one says owner.
-void follow_records(Fleet& fleet, RouteReport& report) {
+void follow_records(OpenFleet& fleet, RouteReport& report) {
   std::set<std::string> seen;
   for (std::string node = report.node; !node.empty() && seen.insert(node).second;) {
     FoundRecord found{node, std::nullopt, ""};
     try {
-      found.record = record_at(fleet.nodes.at(node), fleet.home_of(report.shard));
+      found.record = find_record(fleet.nodes.at(node), fleet.home_of(report.shard));
     } catch (const Error& error) {
       found.error = error.what();
     }
@@ -112,7 +112,7 @@ int run(const StatusOptions& options, Context& context) {
 }
 
 int run(const RingOptions& options, Context& context) {
-  const Fleet fleet = open_fleet(options.common, context.clock);
+  const OpenFleet fleet = open_fleet(options.common, context.clock);
   RingReport report;
   report.keyspace = fleet.keyspace.name;
   report.version = fleet.topology.version();
@@ -130,7 +130,7 @@ int run(const RingOptions& options, Context& context) {
 }
 
 int run(const RouteOptions& options, Context& context) {
-  Fleet fleet = open_fleet(options.common, context.clock);
+  OpenFleet fleet = open_fleet(options.common, context.clock);
   const KeyValue key = parse_key(fleet.topology.key_spec(), options.key);
   const Route route = fleet.topology.route(key);
   RouteReport report;

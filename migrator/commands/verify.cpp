@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "core/home_text.hpp"
 #include "migrator/commands/commands.hpp"
 #include "migrator/commands/exit_code.hpp"
 #include "migrator/commands/fleet.hpp"
 #include "migrator/commands/view.hpp"
 #include "migrator/doctor/home_scan.hpp"
 #include "migrator/doctor/reference.hpp"
-#include "migrator/report/state_report.hpp"
 #include "migrator/report/verify_report.hpp"
 #include "mover/mover.hpp"
 
@@ -48,7 +48,8 @@ std::vector<ShardId> sample_of(std::uint32_t shard_count, std::size_t count, std
 
 class FleetVerifier {
  public:
-  FleetVerifier(Fleet& fleet, const VerifyOptions& options, Context& context, ProgressView& view)
+  FleetVerifier(OpenFleet& fleet, const VerifyOptions& options, Context& context,
+                ProgressView& view)
       : fleet_(fleet), options_(options), context_(context), view_(view) {}
 
   FleetVerifyReport run() {
@@ -124,14 +125,14 @@ class FleetVerifier {
       // What was read a moment ago may have been moved since.
       if (look > 0) fleet_.topology = fleet_.catalog.topology(fleet_.keyspace.name);
       const std::string placed = fleet_.node_of(shard);
-      const auto record = record_at(fleet_.nodes.at(placed), fleet_.home_of(shard));
+      const auto record = find_record(fleet_.nodes.at(placed), fleet_.home_of(shard));
       if (record && record->role == Role::owner) return check_record(shard, placed, *record);
-      found_text = at(shard, placed) + (record ? " says " + describe_record(*record) +
+      found_text = at(shard, placed) + (record ? " says " + describe(*record) +
                                                      ", the placement says that it is the owner"
                                                : " does not exist");
       const auto move = fleet_.catalog.unfinished_move_of(fleet_.keyspace.name, shard);
       if (!record || record->peer.empty() || !move) continue;
-      const auto peer = record_at(fleet_.nodes.at(record->peer), fleet_.home_of(shard));
+      const auto peer = find_record(fleet_.nodes.at(record->peer), fleet_.home_of(shard));
       if (peer && peer->role == Role::owner) return record->peer;
     }
     problem(shard, fleet_.node_of(shard), found_text + "; see `ringshard doctor`");
@@ -147,7 +148,7 @@ class FleetVerifier {
       const auto move = fleet_.catalog.move(record.move_id);
       if (!move || is_final(move->stage))
         problem(shard, node,
-                at(shard, node) + " (" + describe_record(record) +
+                at(shard, node) + " (" + describe(record) +
                     ") names a move that is over or unknown; see `ringshard doctor`");
     }
     return node;
@@ -226,7 +227,7 @@ class FleetVerifier {
       report_.unchecked.push_back("reference home of " + text);
   }
 
-  Fleet& fleet_;
+  OpenFleet& fleet_;
   const VerifyOptions& options_;
   Context& context_;
   ProgressView& view_;
@@ -236,7 +237,7 @@ class FleetVerifier {
 }  // namespace
 
 int run(const VerifyOptions& options, Context& context) {
-  Fleet fleet = open_fleet(options.common, context.clock);
+  OpenFleet fleet = open_fleet(options.common, context.clock);
   const HeedStop heed(context);
   FleetVerifyReport report;
   {

@@ -1,18 +1,18 @@
 #include "migrator/doctor/examination.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <ringshard/error.hpp>
-#include <set>
 #include <utility>
 
+#include "core/home_text.hpp"
 #include "migrator/doctor/home_scan.hpp"
 #include "migrator/doctor/homes.hpp"
 #include "migrator/doctor/mends.hpp"
 #include "migrator/doctor/misplaced.hpp"
 #include "migrator/doctor/reference.hpp"
-#include "migrator/report/state_report.hpp"
 
 namespace ringshard::cli {
 namespace {
@@ -25,7 +25,7 @@ bool is_owner(const FoundHome& home) { return home.has_record && home.record.rol
 
 class Examiner {
  public:
-  Examiner(Fleet& fleet, Clock& clock, Progress& progress)
+  Examiner(OpenFleet& fleet, Clock& clock, Progress& progress)
       : fleet_(fleet), clock_(clock), progress_(progress) {}
 
   Examination run() {
@@ -42,20 +42,33 @@ class Examiner {
       examine_shard(ShardId{shard}, found.shards[ShardId{shard}]);
       progress_.report("examine homes", shard + 1, fleet_.topology.shard_count(), "shards");
     }
-    for (const auto& [shard, homes] : found.shards)
-      if (shard.value >= fleet_.topology.shard_count())
-        for (const auto& [node, home] : homes)
-          add({.kind = FindingKind::wrong_record,
-               .shard = shard,
-               .node = node,
-               .text = at(shard, node) + " is of a shard that the keyspace does not have",
-               .command = "ringshard doctor"});
+    judge_unknown_shards(found);
     examine_references();
     return std::move(result_);
   }
 
  private:
   void add(Finding finding) { result_.findings.push_back(std::move(finding)); }
+
+  void add_unreadable(ShardId shard, const std::string& node, const std::string& why) {
+    add({.kind = FindingKind::unreadable_home,
+         .shard = shard,
+         .node = node,
+         .text = at(shard, node) + " can not be read: " + why,
+         .command = "ringshard verify --shard " + std::to_string(shard.value)});
+  }
+
+  /// `what` continues a sentence that begins with the home and what it says of itself.
+  void add_mendable(FindingKind kind, ShardId shard, const std::string& node,
+                    const HomeRecord& record, const std::string& what, std::function<void()> mend) {
+    add({.kind = kind,
+         .shard = shard,
+         .node = node,
+         .move_id = record.move_id,
+         .text = at(shard, node) + " (" + describe(record) + ") " + what,
+         .command = mend_command,
+         .mend = std::move(mend)});
+  }
 
   std::string at(ShardId shard, const std::string& node) const {
     return "home " + fleet_.home_of(shard).str() + " on node '" + node + "'";
@@ -110,6 +123,17 @@ class Examiner {
                             " kept changing while it was looked at; it was not judged");
   }
 
+  void judge_unknown_shards(const FoundHomes& found) {
+    const ShardId first_unknown{fleet_.topology.shard_count()};
+    for (auto shard = found.shards.lower_bound(first_unknown); shard != found.shards.end(); ++shard)
+      for (const auto& [node, home] : shard->second)
+        add({.kind = FindingKind::wrong_record,
+             .shard = shard->first,
+             .node = node,
+             .text = at(shard->first, node) + " is of a shard that the keyspace does not have",
+             .command = "ringshard doctor"});
+  }
+
   /// Nothing that a judgement relies on has changed since.
   bool is_settled(ShardId shard, const std::optional<MoveRecord>& before) {
     const Topology now = fleet_.catalog.topology(fleet_.keyspace.name);
@@ -147,12 +171,7 @@ class Examiner {
   }
 
   void judge_home(ShardId shard, const std::string& node, const FoundHome& home) {
-    if (!home.error.empty())
-      return add({.kind = FindingKind::unreadable_home,
-                  .shard = shard,
-                  .node = node,
-                  .text = at(shard, node) + " can not be read: " + home.error,
-                  .command = "ringshard verify --shard " + std::to_string(shard.value)});
+    if (!home.error.empty()) return add_unreadable(shard, node, home.error);
     const bool right = home.has_record && home.record.keyspace == fleet_.keyspace.name &&
                        home.record.shard == shard;
     if (right) return;
@@ -171,7 +190,10 @@ class Examiner {
     for (const auto& [old_node, old_home] : homes) {
       const auto other = homes.find(old_home.record.peer);
       if (other == homes.end() || !old_home.has_record || !other->second.has_record) continue;
-      if (!handover_is_decided(old_home.record, other->second.record)) continue;
+      if (!handover_is_decided(old_home.record, other->second.record)) {
+        judge_certificate(shard, old_node, old_home.record, other->first, other->second.record);
+        continue;
+      }
       add({.kind = FindingKind::handover_not_promoted,
            .shard = shard,
            .node = other->first,
@@ -184,6 +206,22 @@ class Examiner {
              promote(*this_fleet, shard, old_owner, new_owner, *clock);
            }});
     }
+  }
+
+  /// What was certified, and what is there now, are two copies of one home.
+  void judge_certificate(ShardId shard, const std::string& old_node, const HomeRecord& decided,
+                         const std::string& new_node, HomeRecord found) {
+    found.certificate = decided.certificate;
+    if (!handover_is_decided(decided, found)) return;
+    add({.kind = FindingKind::copy_not_certified,
+         .shard = shard,
+         .node = new_node,
+         .move_id = decided.move_id,
+         .text = at(shard, new_node) +
+                 " shall own the shard and is older than the copy that node '" + old_node +
+                 "' handed over to, as if restored from a backup: bring back a later one. " +
+                 at(shard, old_node) + " holds every row as of the handover",
+         .command = "ringshard verify --shard " + std::to_string(shard.value)});
   }
 
   void judge_owners(ShardId shard, const HomesOfShard& homes,
@@ -221,6 +259,7 @@ class Examiner {
         unreachable_.contains(placed) ||
         std::ranges::any_of(result_.findings, [&](const Finding& finding) {
           return finding.shard == shard && (finding.kind == FindingKind::handover_not_promoted ||
+                                            finding.kind == FindingKind::copy_not_certified ||
                                             finding.kind == FindingKind::unreadable_home);
         });
     if (explained) return;
@@ -228,12 +267,11 @@ class Examiner {
     add({.kind = FindingKind::missing_home,
          .shard = shard,
          .node = placed,
-         .text = is_there
-                     ? at(shard, placed) + " says " + describe_record(homes.at(placed).record) +
-                           ", and no home of the shard says owner"
-                     : at(shard, placed) +
-                           " does not exist, and no other node owns the shard: bring it back "
-                           "from a backup",
+         .text = is_there ? at(shard, placed) + " says " + describe(homes.at(placed).record) +
+                                ", and no home of the shard says owner"
+                          : at(shard, placed) +
+                                " does not exist, and no other node owns the shard: bring it back "
+                                "from a backup",
          .command = "ringshard verify --shard " + std::to_string(shard.value)});
   }
 
@@ -241,16 +279,11 @@ class Examiner {
     for (const auto& [node, home] : homes) {
       const bool at_rest = home.record.peer.empty() && home.record.move_id.empty();
       if (!is_owner(home) || (at_rest && !home.has_capture)) continue;
-      add({.kind = FindingKind::capture_left,
-           .shard = shard,
-           .node = node,
-           .move_id = home.record.move_id,
-           .text = at(shard, node) + " (" + describe_record(home.record) +
-                   ") still records changes, and its shard is in no move",
-           .command = mend_command,
-           .mend = [this_fleet = &fleet_, clock = &clock_, shard, owner = node] {
-             end_capture(*this_fleet, shard, owner, *clock);
-           }});
+      add_mendable(FindingKind::capture_left, shard, node, home.record,
+                   "still records changes, and its shard is in no move",
+                   [this_fleet = &fleet_, clock = &clock_, shard, owner = node] {
+                     end_capture(*this_fleet, shard, owner, *clock);
+                   });
     }
   }
 
@@ -262,16 +295,11 @@ class Examiner {
       const bool needed = move && (move->source == node || move->target == node);
       if (needed || is_owner(home) || !home.has_record) continue;
       if (!owned) continue;  // said as a missing owner or a handover
-      add({.kind = FindingKind::leftover_home,
-           .shard = shard,
-           .node = node,
-           .move_id = home.record.move_id,
-           .text = at(shard, node) + " (" + describe_record(home.record) +
-                   ") is left over: neither the placement nor an unfinished move needs it",
-           .command = mend_command,
-           .mend = [this_fleet = &fleet_, clock = &clock_, shard, mirror = node] {
-             drop_leftover(*this_fleet, shard, mirror, *clock);
-           }});
+      add_mendable(FindingKind::leftover_home, shard, node, home.record,
+                   "is left over: neither the placement nor an unfinished move needs it",
+                   [this_fleet = &fleet_, clock = &clock_, shard, mirror = node] {
+                     drop_leftover(*this_fleet, shard, mirror, *clock);
+                   });
     }
   }
 
@@ -285,11 +313,7 @@ class Examiner {
                   scan = scan_home(store, fleet_.keyspace, fleet_.topology, shard, misplaced_max);
                 });
     } catch (const Error& error) {
-      return add({.kind = FindingKind::unreadable_home,
-                  .shard = shard,
-                  .node = node,
-                  .text = at(shard, node) + " can not be read: " + error.what(),
-                  .command = "ringshard verify --shard " + std::to_string(shard.value)});
+      return add_unreadable(shard, node, error.what());
     }
     result_.rows += scan.rows;
     for (const auto& [table, rows] : scan.keyless)
@@ -339,7 +363,7 @@ class Examiner {
                       (difference.like_node.empty() ? "NODE" : difference.like_node)});
   }
 
-  Fleet& fleet_;
+  OpenFleet& fleet_;
   Clock& clock_;
   Progress& progress_;
   std::map<ShardId, MoveRecord> moves_;
@@ -361,6 +385,8 @@ std::string_view to_string(FindingKind kind) noexcept {
       return "two_owners";
     case FindingKind::placement_behind:
       return "placement_behind";
+    case FindingKind::copy_not_certified:
+      return "copy_not_certified";
     case FindingKind::handover_not_promoted:
       return "handover_not_promoted";
     case FindingKind::capture_left:
@@ -381,7 +407,7 @@ std::string_view to_string(FindingKind kind) noexcept {
   return "unknown";
 }
 
-Examination examine(Fleet& fleet, Clock& clock, Progress& progress) {
+Examination examine(OpenFleet& fleet, Clock& clock, Progress& progress) {
   return Examiner(fleet, clock, progress).run();
 }
 

@@ -21,6 +21,6 @@ struct Examination {
 /// Looks for everything that FindingKind names. Reads all rows of all homes; changes nothing.
 /// Shards that a migrator is moving at this moment are left out, and said so. The `mend` of a
 /// finding works on `fleet`, which has to outlive it.
-Examination examine(Fleet& fleet, Clock& clock, Progress& progress);
+Examination examine(OpenFleet& fleet, Clock& clock, Progress& progress);
 
 }  // namespace ringshard::cli

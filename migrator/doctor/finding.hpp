@@ -17,6 +17,7 @@ enum class FindingKind : std::uint8_t {
   two_owners,             ///< homes of one shard on two nodes say owner
   placement_behind,       ///< the placement names another node than the one that owns the shard
   handover_not_promoted,  ///< decided at the old owner, not known at the new one
+  copy_not_certified,     ///< what shall become the owner is older than what was handed over to
   capture_left,           ///< an owner still records changes for a move that is over
   wrong_record,           ///< a home's record names another home
   unreadable_home,        ///< a home can not be read

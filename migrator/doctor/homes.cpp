@@ -19,7 +19,7 @@ FoundHome read_found_home(Backend& backend, const HomeName& home) {
   return found;
 }
 
-HomesOfShard find_homes(Fleet& fleet, ShardId shard) {
+HomesOfShard find_homes(OpenFleet& fleet, ShardId shard) {
   HomesOfShard homes;
   for (const NodeInfo& node : fleet.topology.nodes()) {
     if (node.state == NodeState::removed) continue;
@@ -34,7 +34,7 @@ HomesOfShard find_homes(Fleet& fleet, ShardId shard) {
   return homes;
 }
 
-FoundHomes find_all_homes(Fleet& fleet) {
+FoundHomes find_all_homes(OpenFleet& fleet) {
   FoundHomes found;
   for (const NodeInfo& node : fleet.topology.nodes()) {
     if (node.state == NodeState::removed) continue;

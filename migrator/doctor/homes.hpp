@@ -30,9 +30,9 @@ struct FoundHomes {
 FoundHome read_found_home(Backend& backend, const HomeName& home);
 
 /// The homes of one shard on the nodes that can be reached.
-HomesOfShard find_homes(Fleet& fleet, ShardId shard);
+HomesOfShard find_homes(OpenFleet& fleet, ShardId shard);
 
 /// Looks at every node that is not removed for every home of the keyspace.
-FoundHomes find_all_homes(Fleet& fleet);
+FoundHomes find_all_homes(OpenFleet& fleet);
 
 }  // namespace ringshard::cli

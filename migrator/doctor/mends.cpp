@@ -7,19 +7,20 @@
 #include <ringshard/error.hpp>
 
 #include "migrator/doctor/homes.hpp"
+#include "mover/capture.hpp"
 
 namespace ringshard::cli {
 namespace {
 
 constexpr auto lock_wait = std::chrono::seconds(5);
 
-[[noreturn]] void refuse(Fleet& fleet, ShardId shard, const std::string& why) {
+[[noreturn]] void refuse(OpenFleet& fleet, ShardId shard, const std::string& why) {
   throw Error(ErrorCode::refused,
               "home " + fleet.home_of(shard).str() + ": " + why + "; run `ringshard doctor` again")
       .with_shard(shard);
 }
 
-void require_no_move(Fleet& fleet, ShardId shard) {
+void require_no_move(OpenFleet& fleet, ShardId shard) {
   if (const auto move = fleet.catalog.unfinished_move_of(fleet.keyspace.name, shard))
     refuse(fleet, shard, "it is in move " + move->id + " now");
 }
@@ -27,7 +28,7 @@ void require_no_move(Fleet& fleet, ShardId shard) {
 /// A home of a node with an exclusive transaction begun.
 class LockedHome {
  public:
-  LockedHome(Fleet& fleet, ShardId shard, const std::string& node, Clock& clock)
+  LockedHome(OpenFleet& fleet, ShardId shard, const std::string& node, Clock& clock)
       : backend_(fleet.nodes.at(node)),
         session_(backend_.connect(fleet.home_of(shard), SessionUse::maintenance)),
         store_(*session_, backend_.dialect()),
@@ -47,7 +48,7 @@ class LockedHome {
 
 }  // namespace
 
-void drop_leftover(Fleet& fleet, ShardId shard, const std::string& node, Clock& clock) {
+void drop_leftover(OpenFleet& fleet, ShardId shard, const std::string& node, Clock& clock) {
   const auto move = fleet.catalog.unfinished_move_of(fleet.keyspace.name, shard);
   if (move && (move->source == node || move->target == node))
     refuse(fleet, shard, "move " + move->id + " needs it now");
@@ -68,30 +69,30 @@ void drop_leftover(Fleet& fleet, ShardId shard, const std::string& node, Clock& 
     refuse(fleet, shard, "it is no mirror on node '" + node + "' any more");
 }
 
-void end_capture(Fleet& fleet, ShardId shard, const std::string& node, Clock& clock) {
-  LockedHome home(fleet, shard, node, clock);
-  require_no_move(fleet, shard);
-  if (!home.record() || home.record()->role != Role::owner)
-    refuse(fleet, shard, "it is no owner on node '" + node + "'");
-  home.store().dialect().remove_capture(home.store().session());
-  HomeRecord at_rest;
-  at_rest.keyspace = fleet.keyspace.name;
-  at_rest.shard = shard;
-  home.store().store_record(at_rest);
-  home.commit();
+void end_capture(OpenFleet& fleet, ShardId shard, const std::string& node, Clock& clock) {
+  Backend& backend = fleet.nodes.at(node);
+  const HomeName home = fleet.home_of(shard);
+  const std::unique_ptr<Session> session = backend.connect(home, SessionUse::maintenance);
+  HomeStore store(*session, backend.dialect());
+  ringshard::end_capture(store, home, clock, MoveOptions(),
+                         [&](const std::optional<HomeRecord>& record) {
+                           require_no_move(fleet, shard);
+                           if (!record || record->role != Role::owner)
+                             refuse(fleet, shard, "it is no owner on node '" + node + "'");
+                         });
 }
 
-void promote(Fleet& fleet, ShardId shard, const std::string& old_owner,
+void promote(OpenFleet& fleet, ShardId shard, const std::string& old_owner,
              const std::string& new_owner, Clock& clock) {
-  const auto old_record = record_at(fleet.nodes.at(old_owner), fleet.home_of(shard));
+  const auto old_record = find_record(fleet.nodes.at(old_owner), fleet.home_of(shard));
   LockedHome home(fleet, shard, new_owner, clock);
   if (!old_record || !home.record() || !handover_is_decided(*old_record, *home.record()))
     refuse(fleet, shard, "no handover to node '" + new_owner + "' is decided any more");
-  home.store().promote(old_record->move_id, old_record->leg, old_owner);
+  home.store().promote(*old_record, old_owner);
   home.commit();
 }
 
-void correct_placement(Fleet& fleet, ShardId shard, const std::string& owner) {
+void correct_placement(OpenFleet& fleet, ShardId shard, const std::string& owner) {
   for (const auto& [node, home] : find_homes(fleet, shard)) {
     const bool owns = home.has_record && home.record.role == Role::owner;
     if (owns != (node == owner)) refuse(fleet, shard, "node '" + owner + "' is not its one owner");

@@ -18,7 +18,7 @@ constexpr auto lock_wait = std::chrono::seconds(5);
 /// An owner at rest, with a write transaction begun.
 class OwnerAtRest {
  public:
-  OwnerAtRest(Fleet& fleet, ShardId shard, Clock& clock)
+  OwnerAtRest(OpenFleet& fleet, ShardId shard, Clock& clock)
       : backend_(fleet.nodes.at(fleet.node_of(shard))),
         home_(fleet.home_of(shard)),
         session_(backend_.connect(home_, SessionUse::maintenance)),
@@ -46,7 +46,7 @@ class OwnerAtRest {
 
 class Bringer {
  public:
-  Bringer(Fleet& fleet, ShardId shard, Clock& clock)
+  Bringer(OpenFleet& fleet, ShardId shard, Clock& clock)
       : fleet_(fleet), clock_(clock), here_(fleet, shard, clock), schema_(here_.schema()) {}
 
   MisplacedMend run(const std::vector<MisplacedRow>& rows) {
@@ -106,7 +106,7 @@ class Bringer {
     arrived.insert(arrived.end(), inserted.begin(), inserted.end());
   }
 
-  Fleet& fleet_;
+  OpenFleet& fleet_;
   Clock& clock_;
   OwnerAtRest here_;
   const HomeSchema schema_;
@@ -115,7 +115,7 @@ class Bringer {
 
 }  // namespace
 
-MisplacedMend bring_home(Fleet& fleet, ShardId shard, const std::vector<MisplacedRow>& rows,
+MisplacedMend bring_home(OpenFleet& fleet, ShardId shard, const std::vector<MisplacedRow>& rows,
                          Clock& clock) {
   return Bringer(fleet, shard, clock).run(rows);
 }

@@ -20,7 +20,7 @@ struct MisplacedMend {
 /// between, in both, never in none. A row that is there already and equal is only deleted here; one
 /// that is there and different is left alone, and said so. Error{refused} if one of the homes is in
 /// a move, Error{conflict} if a lock was not had.
-MisplacedMend bring_home(Fleet& fleet, ShardId shard, const std::vector<MisplacedRow>& rows,
+MisplacedMend bring_home(OpenFleet& fleet, ShardId shard, const std::vector<MisplacedRow>& rows,
                          Clock& clock);
 
 }  // namespace ringshard::cli

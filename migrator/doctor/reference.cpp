@@ -45,12 +45,6 @@ std::vector<ReferenceDifference> differences(const std::string& node, const Dige
   return result;
 }
 
-Row key_of_row(const Table& table, RowView row) {
-  Row key;
-  for (const std::size_t position : table.key_positions) key.push_back(to_value(row[position]));
-  return key;
-}
-
 /// Calls `use` with every row of a table, a chunk at a time.
 template <class Use>
 void for_each_row(HomeStore& store, const Table& table, Use use) {
@@ -60,27 +54,28 @@ void for_each_row(HomeStore& store, const Table& table, Use use) {
     complete = store.read_chunk(table, after, chunk_rows, chunk_bytes, batch);
     if (batch.empty()) return;
     for (std::size_t i = 0; i < batch.size(); ++i) use(batch[i]);
-    after = key_of_row(table, batch[batch.size() - 1]);
+    after = primary_key_of(table, batch[batch.size() - 1]);
   }
 }
 
 void make_equal(HomeStore& from, HomeStore& to, const Table& table) {
   std::unordered_set<std::string> keys;
-  for_each_row(from, table, [&](RowView row) { keys.insert(encode_row(key_of_row(table, row))); });
+  for_each_row(from, table,
+               [&](RowView row) { keys.insert(encode_row(primary_key_of(table, row))); });
   std::vector<Row> extra;
   for_each_row(to, table, [&](RowView row) {
-    Row key = key_of_row(table, row);
+    Row key = primary_key_of(table, row);
     if (!keys.contains(encode_row(key))) extra.push_back(std::move(key));
   });
   for (const Row& key : extra) to.put(table, key, std::nullopt, UniqueConflict::fail);
   for_each_row(from, table, [&](RowView row) {
-    to.put(table, key_of_row(table, row), to_row(row), UniqueConflict::evict);
+    to.put(table, primary_key_of(table, row), to_row(row), UniqueConflict::evict);
   });
 }
 
 }  // namespace
 
-ReferenceReport compare_references(Fleet& fleet) {
+ReferenceReport compare_references(OpenFleet& fleet) {
   ReferenceReport report;
   report.expected = !fleet.keyspace.reference_schema.statements.empty();
   if (!report.expected) return report;
@@ -120,14 +115,14 @@ ReferenceReport compare_references(Fleet& fleet) {
   return report;
 }
 
-void copy_reference(Fleet& fleet, const std::string& origin, const std::string& node, Clock& clock,
-                    Progress& progress) {
+void copy_reference(OpenFleet& fleet, const std::string& origin, const std::string& node,
+                    Clock& clock, Progress& progress) {
   const HomeName home{fleet.keyspace.name, std::nullopt};
   Backend& target = fleet.nodes.at(node);
   if (!target.home_exists(home)) {
     const NodeInfo& info = fleet.topology.node(fleet.topology.find_node(node).value());
     return add_node_homes(fleet.catalog, fleet.keyspace.name, info,
-                          to_backend_options(fleet.config.sqlite), clock, progress);
+                          to_backend_options(fleet.config), clock, progress);
   }
   read_home(fleet.nodes.at(origin), home, [&](HomeStore& from, const std::optional<HomeRecord>&) {
     const auto session = target.connect(home, SessionUse::maintenance);

@@ -29,11 +29,11 @@ struct ReferenceReport {
 
 /// Compares the reference homes of all nodes that are not removed, by count and checksum of each
 /// table, with the copy that most nodes have.
-ReferenceReport compare_references(Fleet& fleet);
+ReferenceReport compare_references(OpenFleet& fleet);
 
 /// Makes the reference home of `node` equal to that of `origin`, in one transaction; makes it if it
 /// is missing.
-void copy_reference(Fleet& fleet, const std::string& origin, const std::string& node, Clock& clock,
-                    Progress& progress);
+void copy_reference(OpenFleet& fleet, const std::string& origin, const std::string& node,
+                    Clock& clock, Progress& progress);
 
 }  // namespace ringshard::cli

@@ -9,18 +9,12 @@
 namespace ringshard {
 namespace {
 
-Row key_of_row(const Table& table, RowView row) {
-  Row key;
-  for (const std::size_t position : table.key_positions) key.push_back(to_value(row[position]));
-  return key;
-}
-
 /// A copy of such a row could never be found again at the mirror.
 void refuse_null_keys(const Table& table, const RowBatch& batch) {
   for (std::size_t i = 0; i < batch.size(); ++i)
     for (const std::size_t position : table.key_positions)
       if (std::holds_alternative<Null>(batch[i][position]))
-        throw null_key_error(table.name, key_of_row(table, batch[i]));
+        throw null_key_error(table.name, primary_key_of(table, batch[i]));
 }
 
 bool same_position(const Checkpoint& left, const Checkpoint& right) {
@@ -59,7 +53,7 @@ BackfillStep Backfill::copy_chunk(const Table& table) {
                                         options_.chunk_bytes, batch_);
   }
   refuse_null_keys(table, batch_);
-  if (!batch_.empty()) to.last_key = key_of_row(table, batch_[batch_.size() - 1]);
+  if (!batch_.empty()) to.last_key = primary_key_of(table, batch_[batch_.size() - 1]);
   fault::hit(FaultPoint::backfill_chunk_read);
 
   // Only a table's last chunk waits for the disk; it makes those before it durable too. After a

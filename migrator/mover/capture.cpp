@@ -89,20 +89,41 @@ void start_capture(HomePair& pair, const MoveOptions& options) {
   fault::hit(FaultPoint::capture_installed);
 }
 
-void stop_capture(HomePair& pair, const MoveOptions& options) {
-  retry_conflicts(pair.clock(), step_deadline(pair, options), [&] {
-    HomeStore& store = pair.owner();
-    SessionTransaction tx(store.session(), pair.home(), TxMode::exclusive,
-                          lock_deadline(pair, options));
-    const LockGuard::Watch watch(pair.clock());
-    require_owner_for(tx.record(), pair.leg());
-    store.dialect().remove_capture(store.session());
-    HomeRecord at_rest;
-    at_rest.keyspace = pair.home().keyspace;
-    at_rest.shard = *pair.home().shard;
-    store.store_record(at_rest);
-    tx.commit();
+void end_capture(HomeStore& store, const HomeName& home, Clock& clock, const MoveOptions& options,
+                 const std::function<void(const std::optional<HomeRecord>&)>& require) {
+  // Few enough that writers behind the lock do not notice.
+  constexpr std::int64_t rows_at_once = 5'000;
+  const auto under_lock = [&](const auto& step) {
+    return retry_conflicts(clock, Deadline::after(clock, options.lock_wait), [&] {
+      SessionTransaction tx(store.session(), home, TxMode::exclusive,
+                            Deadline::after(clock, options.cutover.lock_timeout));
+      const LockGuard::Watch watch(clock);
+      require(tx.record());
+      const bool done = step(*tx.record());
+      tx.commit();
+      return done;
+    });
+  };
+  under_lock([&](HomeRecord record) {
+    record.peer.clear();  // from here on nothing is noted; the move's id still says whose this is
+    store.store_record(record);
+    return true;
   });
+  const auto remove_some = [&](const HomeRecord&) {
+    if (!store.dialect().remove_capture(store.session(), rows_at_once)) return false;
+    HomeRecord at_rest;
+    at_rest.keyspace = home.keyspace;
+    at_rest.shard = *home.shard;
+    store.store_record(at_rest);
+    return true;
+  };
+  while (!under_lock(remove_some)) fault::hit(FaultPoint::capture_shrunk);
+}
+
+void stop_capture(HomePair& pair, const MoveOptions& options) {
+  end_capture(
+      pair.owner(), pair.home(), pair.clock(), options,
+      [&](const std::optional<HomeRecord>& record) { require_owner_for(record, pair.leg()); });
   fault::hit(FaultPoint::capture_removed);
 }
 

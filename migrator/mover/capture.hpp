@@ -1,5 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include "core/schema.hpp"
 #include "mover/home_pair.hpp"
 #include "mover/options.hpp"
@@ -19,6 +22,11 @@ void start_capture(HomePair& pair, const MoveOptions& options);
 /// Expects an owner of this move (or one at rest already); afterwards it is at rest: no triggers,
 /// no log, no peer, leg 0.
 void stop_capture(HomePair& pair, const MoveOptions& options);
+
+/// The same for a home outside of a move. In short transactions, each of which calls `require` with
+/// the record that it finds under its lock: it throws if this home is not the one that was meant.
+void end_capture(HomeStore& store, const HomeName& home, Clock& clock, const MoveOptions& options,
+                 const std::function<void(const std::optional<HomeRecord>&)>& require);
 
 /// Makes this mover the one whose effects both homes accept: what another one still tries is
 /// refused from here on. A home that does not exist, or is of no move, is left alone; one of

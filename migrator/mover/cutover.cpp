@@ -1,7 +1,9 @@
 #include "mover/cutover.hpp"
 
+#include <random>
 #include <ringshard/error.hpp>
 
+#include "core/row_hash.hpp"
 #include "mover/lock_guard.hpp"
 #include "mover/retry.hpp"
 #include "support/fault.hpp"
@@ -12,6 +14,12 @@ namespace {
 /// Rounds of comparing outside the lock; each is shorter than the one before unless writers outrun
 /// the comparison.
 constexpr int certify_rounds_max = 10;
+
+/// Unique to one attempt.
+std::string new_certificate() {
+  std::random_device random;
+  return core::hex16(std::uint64_t{random()} << 32 | random());
+}
 
 void require_time(HomePair& pair, Deadline deadline) {
   if (deadline.passed(pair.clock()))
@@ -56,7 +64,8 @@ std::int64_t Cutover::certify(const std::vector<Table>& tables, std::int64_t ver
   return verified_seq;
 }
 
-std::int64_t Cutover::drain(OwnerTransaction& owner, Deadline deadline) {
+std::int64_t Cutover::drain(OwnerTransaction& owner, const std::string& certificate,
+                            Deadline deadline) {
   std::vector<Change> changes = owner.store().log_after(0, options_.cutover.changes_max + 1);
   if (static_cast<std::int64_t>(changes.size()) > options_.cutover.changes_max)
     throw Error(ErrorCode::timeout, "more than " + std::to_string(options_.cutover.changes_max) +
@@ -75,7 +84,9 @@ std::int64_t Cutover::drain(OwnerTransaction& owner, Deadline deadline) {
   require_whole_capture(mirror.store());  // it is the one that records from now on
   mirror.store().apply(rows, UniqueConflict::evict);
   mirror.store().dialect().raise_counters(mirror.store().session(), counters);
-  mirror.store().store_record(pair_.leg().mirror_record());
+  HomeRecord certified = pair_.leg().mirror_record();
+  certified.certificate = certificate;
+  mirror.store().store_record(certified);
   mirror.commit();
   return static_cast<std::int64_t>(waiting);
 }
@@ -110,6 +121,7 @@ std::vector<Difference> Cutover::compare(OwnerTransaction& owner,
 
 CutoverAttempt Cutover::attempt(const std::vector<Table>& tables, std::int64_t verified_seq) {
   CutoverAttempt result;
+  HomeRecord decided = pair_.leg().next().mirror_record();
   Clock& clock = pair_.clock();
   TimePoint locked{};
   const auto held_us = [&] {
@@ -129,12 +141,12 @@ CutoverAttempt Cutover::attempt(const std::vector<Table>& tables, std::int64_t v
     const StatementDeadline stop_statements(pair_, deadline);
     fault::hit(FaultPoint::cutover_locked);
 
-    result.changes_applied = drain(owner, deadline);
+    decided.certificate = new_certificate();
+    result.changes_applied = drain(owner, decided.certificate, deadline);
     fault::hit(FaultPoint::cutover_drained);
 
     const std::vector<Changed> changed = changed_since(tables, verified_seq);
     result.samples = compare(owner, changed, deadline);
-    result.rows_compared = static_cast<std::int64_t>(changed.size());
     if (!result.samples.empty()) {
       result.result = CutoverResult::differences;
       result.reason = describe(result.samples.front());
@@ -146,7 +158,8 @@ CutoverAttempt Cutover::attempt(const std::vector<Table>& tables, std::int64_t v
     for (const Change& change : owner.store().log_after(0, options_.cutover.changes_max + 1))
       seqs.push_back(change.seq);
     owner.store().log_erase(seqs);
-    owner.store().store_record(pair_.leg().next().mirror_record());
+    owner.store().store_record(decided);
+    owner.store().dialect().become_mirror(owner.store().session());
     require_time(pair_, deadline);
     owner.commit();  // the point of no return of this leg
   } catch (const Error& error) {
@@ -156,35 +169,43 @@ CutoverAttempt Cutover::attempt(const std::vector<Table>& tables, std::int64_t v
     return result;
   }
   fault::hit(FaultPoint::cutover_decided);
-  promote_new_owner(pair_, options_);
+  promote_new_owner(pair_, decided, options_);
   result.pause_us = held_us();
   result.result = CutoverResult::decided;
   fault::hit(FaultPoint::cutover_promoted);
   return result;
 }
 
-bool handover_decided(HomePair& pair) {
+std::optional<HomeRecord> decided_handover(HomePair& pair) {
   HomeStore& store = pair.owner();
   SessionTransaction tx(store.session(), pair.home(), TxMode::read, Deadline());
-  return tx.record() && tx.record()->role == Role::mirror &&
-         tx.record()->move_id == pair.leg().move_id && tx.record()->leg == pair.leg().number + 1;
+  const bool decided = tx.record() && tx.record()->role == Role::mirror &&
+                       tx.record()->move_id == pair.leg().move_id &&
+                       tx.record()->leg == pair.leg().number + 1;
+  return decided ? tx.record() : std::nullopt;
 }
 
-void promote_new_owner(HomePair& pair, const MoveOptions& options) {
+void promote_new_owner(HomePair& pair, const HomeRecord& decided, const MoveOptions& options) {
   retry_conflicts(pair.clock(), Deadline::after(pair.clock(), options.lock_wait), [&] {
     HomeStore& store = pair.mirror();
     SessionTransaction tx(store.session(), pair.home(), TxMode::exclusive,
                           Deadline::after(pair.clock(), options.cutover.lock_timeout));
     const LockGuard::Watch watch(pair.clock());
-    const Leg next = pair.leg().next();
-    if (store.promote(next.move_id, next.number, pair.leg().owner)) return tx.commit();
+    if (store.promote(decided, pair.leg().owner)) return tx.commit();
     // A router was faster; anything else means that the home is not what the decision was about.
     const std::optional<HomeRecord>& found = tx.record();
-    if (!found || found->role != Role::owner || found->move_id != next.move_id ||
-        found->leg != next.number)
-      throw Error(ErrorCode::refused, "home " + pair.home().str() + " on node '" + next.owner +
-                                          "' shall become the owner and says " + describe(found) +
-                                          "; see `ringshard doctor`");
+    const std::string home =
+        "home " + pair.home().str() + " on node '" + pair.leg().mirror + "' shall become the owner";
+    if (found && found->role == Role::mirror && found->move_id == decided.move_id &&
+        found->leg + 1 == decided.leg)
+      throw Error(ErrorCode::refused,
+                  home +
+                      " and is not the copy that was certified when that was decided, it is "
+                      "older: was its node restored from a backup? See `ringshard doctor`");
+    if (!found || found->role != Role::owner || found->move_id != decided.move_id ||
+        found->leg != decided.leg)
+      throw Error(ErrorCode::refused,
+                  home + " and says " + describe(found) + "; see `ringshard doctor`");
   });
 }
 

@@ -24,7 +24,6 @@ struct CutoverAttempt {
   std::string reason;         ///< why not; empty if decided
   std::int64_t pause_us = 0;  ///< how long writers were held
   std::int64_t changes_applied = 0;
-  std::int64_t rows_compared = 0;
   std::vector<Difference> samples;
 };
 
@@ -57,7 +56,7 @@ class Cutover {
     Row key;
   };
 
-  std::int64_t drain(OwnerTransaction& owner, Deadline deadline);
+  std::int64_t drain(OwnerTransaction& owner, const std::string& certificate, Deadline deadline);
   std::vector<Changed> changed_since(const std::vector<Table>& tables, std::int64_t seq);
   std::vector<Difference> compare(OwnerTransaction& owner, const std::vector<Changed>& changed,
                                   Deadline deadline);
@@ -69,11 +68,12 @@ class Cutover {
   std::function<void()> between_;
 };
 
-/// True if the owner of this leg has handed over already: its record says mirror of the next leg.
-bool handover_decided(HomePair& pair);
+/// The record of this leg's owner if it has handed over already: then it says mirror of the next
+/// leg.
+std::optional<HomeRecord> decided_handover(HomePair& pair);
 
-/// Tells the new owner, if nobody has yet: the part of a cutover that anybody may finish, any
-/// number of times.
-void promote_new_owner(HomePair& pair, const MoveOptions& options);
+/// Tells the new owner of a decided handover, if nobody has yet: the part of a cutover that anybody
+/// may finish, any number of times. Error{refused} if its home is not the copy that was certified.
+void promote_new_owner(HomePair& pair, const HomeRecord& decided, const MoveOptions& options);
 
 }  // namespace ringshard

@@ -2,16 +2,19 @@
 
 #include <ringshard/error.hpp>
 
+#include "core/home_text.hpp"
 #include "support/fault.hpp"
 
 namespace ringshard {
 namespace {
 
-/// Records of one leg are equal in all but the mover, whose difference means something else.
+/// Records of one leg are equal in all but the mover, whose difference means something else, and
+/// what a cutover that was not decided left there.
 void require_record(const std::optional<HomeRecord>& found, const HomeRecord& expected,
                     const std::string& node) {
   HomeRecord comparable = expected;
   if (found) comparable.mover = found->mover;
+  if (found) comparable.certificate = found->certificate;
   if (found != comparable)
     throw Error(ErrorCode::refused, "home " + HomeName{expected.keyspace, expected.shard}.str() +
                                         " on node '" + node + "' says " + describe(found) +
@@ -34,11 +37,11 @@ Leg Leg::next() const {
 }
 
 HomeRecord Leg::owner_record() const {
-  return HomeRecord{home.keyspace, *home.shard, Role::owner, number, mirror, move_id, mover};
+  return HomeRecord{home.keyspace, *home.shard, Role::owner, number, mirror, move_id, mover, {}};
 }
 
 HomeRecord Leg::mirror_record() const {
-  return HomeRecord{home.keyspace, *home.shard, Role::mirror, number, owner, move_id, mover};
+  return HomeRecord{home.keyspace, *home.shard, Role::mirror, number, owner, move_id, mover, {}};
 }
 
 void HomePair::disconnect() noexcept {
@@ -100,12 +103,7 @@ std::vector<Table> common_tables(HomePair& pair) {
 }
 
 std::string describe(const std::optional<HomeRecord>& record) {
-  if (!record) return "no home";
-  std::string text(to_string(record->role));
-  text += ", leg " + std::to_string(record->leg);
-  if (!record->peer.empty()) text += ", peer " + record->peer;
-  if (!record->move_id.empty()) text += ", move " + record->move_id;
-  return text;
+  return record ? describe(*record) : "no home";
 }
 
 }  // namespace ringshard

@@ -100,7 +100,7 @@ void require_equal_definitions(HomeStore& owner, HomeStore& mirror);
 /// then, whatever was made again since.
 void require_whole_capture(HomeStore& home);
 
-/// For errors: "owner, leg 2, peer b, move m" or "no home".
+/// For errors: what describe(HomeRecord) says, or "no home".
 std::string describe(const std::optional<HomeRecord>& record);
 
 }  // namespace ringshard

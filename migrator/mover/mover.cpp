@@ -26,17 +26,10 @@ Leg first_leg(const MoveRecord& move, std::string holder) {
       HomeName{move.keyspace, move.shard}, move.id, std::move(holder), 1, move.source, move.target};
 }
 
-std::optional<HomeRecord> record_at(Backend& backend, const HomeName& home) {
-  if (!backend.home_exists(home)) return std::nullopt;
-  const std::unique_ptr<Session> session = backend.connect(home, SessionUse::maintenance);
-  SessionTransaction tx(*session, home, TxMode::read, Deadline());
-  return tx.record();
-}
-
 /// A router ended the capture, because nobody took the changes away: the owner says so by having no
 /// peer any more.
 bool capture_lost(HomePair& pair) {
-  const std::optional<HomeRecord> record = record_at(pair.owner_backend(), pair.home());
+  const std::optional<HomeRecord> record = find_record(pair.owner_backend(), pair.home());
   return record && record->role == Role::owner && record->peer.empty() &&
          record->move_id == pair.leg().move_id && record->leg == pair.leg().number;
 }
@@ -124,6 +117,8 @@ bool Mover::revert_if_capture_lost(Run& run) {
 }
 
 void Mover::step(Run& run) {
+  // A catalog that was restored from an older copy: what the homes say leads on.
+  if (can_abort(run.move.stage) && decided_handover(run.forward)) return cut_over(run);
   switch (run.move.stage) {
     case MoveStage::planned:
       return begin_mirroring(run);
@@ -154,6 +149,10 @@ void Mover::step(Run& run) {
 }
 
 void Mover::obey_wish(Run& run) {
+  if (stopped_ && stopped_())
+    throw Error(ErrorCode::cancelled, "move " + run.move.id +
+                                          " was stopped between two steps, as asked; `ringshard "
+                                          "resume` goes on");
   switch (catalog_.wish_of(run.move.id)) {
     case MoveWish::none:
     case MoveWish::roll_back:
@@ -165,7 +164,7 @@ void Mover::obey_wish(Run& run) {
     case MoveWish::abort:
       // A handover that was decided before the wish came is carried out: there is no way back from
       // it but a rollback.
-      if (can_abort(run.move.stage) && !handover_decided(run.forward))
+      if (can_abort(run.move.stage) && !decided_handover(run.forward))
         store(run, MoveStage::reverting);
       return;
   }
@@ -173,6 +172,7 @@ void Mover::obey_wish(Run& run) {
 
 void Mover::between_steps(Run& run) {
   run.lease.hold();
+  if (stopped_ && stopped_()) throw StepEnded{};
   const TimePoint now = nodes_.clock().now();
   if (now - run.wish_seen < wish_interval) return;
   run.wish_seen = now;
@@ -309,7 +309,9 @@ void Mover::hand_over(Run& run, HomePair& pair) {
 }
 
 void Mover::cut_over(Run& run) {
-  if (!handover_decided(run.forward)) {
+  if (const auto decided = decided_handover(run.forward)) {
+    promote_new_owner(run.forward, *decided, options_);
+  } else {
     // Somebody looked meanwhile and found what must not be cut over.
     if (run.move.differences_found) return store(run, MoveStage::verifying);
     hand_over(run, run.forward);
@@ -317,8 +319,6 @@ void Mover::cut_over(Run& run) {
       store(run, MoveStage::verifying);
       throw_differs(run.move);
     }
-  } else {
-    promote_new_owner(run.forward, options_);
   }
   run.move.verified_seq = 0;
   store(run, MoveStage::cut_over, run.move.target);
@@ -348,8 +348,10 @@ void Mover::revert(Run& run) {
 
 void Mover::roll_back(Run& run) {
   const std::optional<HomeRecord> source =
-      record_at(nodes_.at(run.move.source), run.forward.home());
-  const bool undecided = source && source->role == Role::mirror && !handover_decided(run.observed);
+      find_record(nodes_.at(run.move.source), run.forward.home());
+  const bool waits = source && source->role == Role::mirror;
+  const std::optional<HomeRecord> decided = waits ? decided_handover(run.observed) : std::nullopt;
+  const bool undecided = waits && !decided;
   // The way back may have become impossible, by a change of the tables: the move has to end.
   if (undecided && catalog_.wish_of(run.move.id) == MoveWish::finalize)
     return store(run, MoveStage::observing);
@@ -367,8 +369,8 @@ void Mover::roll_back(Run& run) {
     run.move.verified_seq = verified_seq;
     hand_over(run, run.observed);
     if (run.move.differences_found) throw_differs(run.move);
-  } else if (source && source->role == Role::mirror) {
-    promote_new_owner(run.observed, options_);
+  } else if (decided) {
+    promote_new_owner(run.observed, *decided, options_);
   }
   store(run, MoveStage::rolling_back, run.move.source);
   remove_other_home(run.returned, run.move.source);

@@ -62,15 +62,22 @@ class Lease {
 /// thread at a time.
 class Mover {
  public:
-  Mover(Catalog& catalog, Nodes& nodes, const MoveOptions& options, MoveObserver& observer)
-      : catalog_(catalog), nodes_(nodes), options_(options), observer_(observer) {}
+  /// `stopped` is asked between two steps, from the mover's thread: true makes it stop there.
+  Mover(Catalog& catalog, Nodes& nodes, const MoveOptions& options, MoveObserver& observer,
+        std::function<bool()> stopped = {})
+      : catalog_(catalog),
+        nodes_(nodes),
+        options_(options),
+        observer_(observer),
+        stopped_(std::move(stopped)) {}
 
   /// Advances the move until it is final, observes (and the time for that is not over), was asked
   /// to pause, or can not go on: then the error is stored with the move and thrown. Returns the
   /// move as it stands.
   ///
   /// Error{lease_lost}: another migrator runs it. Error{differs}: the verifier found differences;
-  /// only a repair or an abort ends that. Error{cancelled}: `pause` was wished.
+  /// only a repair or an abort ends that. Error{cancelled}: `pause` was wished, or a stop asked
+  /// for.
   MoveRecord run(const std::string& move_id);
 
   /// Compares the two homes of a move that is verifying, ready, observing or rolling back, and
@@ -109,6 +116,7 @@ class Mover {
   Nodes& nodes_;
   const MoveOptions options_;
   MoveObserver& observer_;
+  const std::function<bool()> stopped_;
 };
 
 /// "host:pid:random": unique for each run of a mover.

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <ringshard/topology.hpp>
 #include <string>
 #include <string_view>
@@ -27,5 +28,8 @@ class Nodes {
   Clock& clock_;
   BackendOptions options_;
 };
+
+/// What a home says of itself, in a transaction of its own; nothing if there is no such home.
+std::optional<HomeRecord> find_record(Backend& backend, const HomeName& home);
 
 }  // namespace ringshard

@@ -13,21 +13,15 @@ namespace {
 /// under the cutover's lock, which sees every row that changed.
 constexpr int looks_max = 5;
 
-Row key_of_row(const Table& table, RowView row) {
-  Row key;
-  for (const std::size_t position : table.key_positions) key.push_back(to_value(row[position]));
-  return key;
-}
-
 /// Keys of the rows that are not the same in both batches.
 std::vector<Row> keys_that_differ(const Table& table, const RowBatch& left, const RowBatch& right) {
   std::unordered_map<std::string, std::size_t> rows;
   for (std::size_t i = 0; i < left.size(); ++i) rows.emplace(encode_row(left[i]), i);
   std::vector<Row> keys;
   for (std::size_t i = 0; i < right.size(); ++i) {
-    if (rows.erase(encode_row(right[i])) == 0) keys.push_back(key_of_row(table, right[i]));
+    if (rows.erase(encode_row(right[i])) == 0) keys.push_back(primary_key_of(table, right[i]));
   }
-  for (const auto& [content, index] : rows) keys.push_back(key_of_row(table, left[index]));
+  for (const auto& [content, index] : rows) keys.push_back(primary_key_of(table, left[index]));
   // A changed row is in both batches: look at its key once.
   std::sort(keys.begin(), keys.end(),
             [](const Row& a, const Row& b) { return encode_row(a) < encode_row(b); });
@@ -35,11 +29,6 @@ std::vector<Row> keys_that_differ(const Table& table, const RowBatch& left, cons
                          [](const Row& a, const Row& b) { return encode_row(a) == encode_row(b); }),
              keys.end());
   return keys;
-}
-
-std::string key_comparison(const Table& table, const char* comparison, std::size_t first) {
-  return "(" + quoted_list(table.key) + ") " + comparison + " (" +
-         placeholders(table.key.size(), first) + ")";
 }
 
 }  // namespace
@@ -77,7 +66,6 @@ VerifyReport& VerifyReport::operator+=(const VerifyReport& other) {
   empty_tables += other.empty_tables;
   rows += other.rows;
   chunks += other.chunks;
-  rows_looked_at_again += other.rows_looked_at_again;
   differences += other.differences;
   repaired += other.repaired;
   for (const Difference& difference : other.samples)
@@ -108,27 +96,6 @@ std::int64_t quiet_head(HomePair& pair, const MoveOptions& options) {
   });
 }
 
-std::optional<Row> chunk_end(HomeStore& store, const Table& table, const KeyRange& range,
-                             std::size_t rows) {
-  std::string sql = "SELECT " + quoted_list(table.key) + " FROM " + quoted(table.name);
-  std::vector<ValueView> parameters;
-  const auto bound = [&](const std::optional<Row>& key, const char* comparison) {
-    if (!key) return;
-    sql += (parameters.empty() ? " WHERE " : " AND ") +
-           key_comparison(table, comparison, parameters.size() + 1);
-    for (const Value& value : *key) parameters.push_back(view(value));
-  };
-  bound(range.after, ">");
-  bound(range.through, "<=");
-  sql += " ORDER BY " + quoted_list(table.key) + " LIMIT 1 OFFSET " + std::to_string(rows - 1);
-  std::optional<Row> key;
-  store.session().for_each(sql, parameters, [&](RowView row) {
-    key = to_row(row);
-    return false;
-  });
-  return key;
-}
-
 VerifyReport Verifier::compare_tables(const std::vector<Table>& tables,
                                       const std::function<void(const VerifyReport&)>& progress) {
   VerifyReport total;
@@ -140,7 +107,7 @@ VerifyReport Verifier::compare_tables(const std::vector<Table>& tables,
       KeyRange range{after, std::nullopt};
       {
         OwnerTransaction tx(pair_, TxMode::read, Deadline());
-        range.through = chunk_end(tx.store(), table, range, options_.chunk_rows);
+        range.through = tx.store().chunk_end(table, range, options_.chunk_rows);
       }
       // The last chunk has no upper bound, so that rows beyond the owner's last one are seen.
       last = !range.through.has_value();
@@ -163,7 +130,7 @@ VerifyReport Verifier::narrow(const Table& table, const KeyRange& range, std::si
   for (bool last = false; !last; part.after = part.through) {
     {
       OwnerTransaction tx(pair_, TxMode::read, Deadline());
-      part.through = chunk_end(tx.store(), table, {part.after, range.through}, rows);
+      part.through = tx.store().chunk_end(table, {part.after, range.through}, rows);
     }
     last = !part.through.has_value();
     if (last) part.through = range.through;
@@ -212,7 +179,6 @@ void Verifier::compare_rows(const Table& table, const std::vector<Row>& keys,
     std::vector<Row> under_way;
     for (const Row& key : open) {
       std::optional<Difference> difference;
-      ++report.rows_looked_at_again;
       switch (compare_row(table, key, difference)) {
         case Settled::equal:
           break;
@@ -221,7 +187,10 @@ void Verifier::compare_rows(const Table& table, const std::vector<Row>& keys,
           break;
         case Settled::different:
           ++report.differences;
-          if (options_.repair && repair(table, key)) ++report.repaired;
+          if (options_.repair) {
+            repair(table, key);
+            ++report.repaired;
+          }
           if (report.samples.size() < samples_max) report.samples.push_back(std::move(*difference));
           break;
       }
@@ -244,7 +213,7 @@ Verifier::Settled Verifier::compare_row(const Table& table, const Row& key,
     OwnerTransaction tx(pair_, TxMode::read, Deadline());
     difference = difference_of(table, key, tx.store().fetch(table, key), mirror);
     if (!difference) return Settled::equal;
-    change_under_way = tx.store().log_has(table.name, key);
+    change_under_way = tx.store().log_has(table, key);
   }
   // After the first leg routers delete entries that they have mirrored, so a change can have come
   // and gone between the two reads; then the mirror has moved on.
@@ -253,7 +222,7 @@ Verifier::Settled Verifier::compare_row(const Table& table, const Row& key,
   return change_under_way ? Settled::under_way : Settled::different;
 }
 
-bool Verifier::repair(const Table& table, const Row& key) {
+void Verifier::repair(const Table& table, const Row& key) {
   // As a change with the newest seq of the owner's snapshot: a mirror write that is newer than this
   // snapshot stays, one that is older comes too late.
   RowChange change;
@@ -265,7 +234,6 @@ bool Verifier::repair(const Table& table, const Row& key) {
   MirrorTransaction tx(pair_, TxMode::write, Deadline::after(pair_.clock(), options_.lock_wait));
   tx.store().apply(std::span(&change, 1), UniqueConflict::evict);
   tx.commit();
-  return true;
 }
 
 std::int64_t Verifier::count_changed(const std::vector<Table>& tables, std::int64_t seq,

@@ -37,7 +37,6 @@ struct VerifyReport {
   std::int64_t empty_tables = 0;  ///< of these nothing was checked but that both sides are empty
   std::int64_t rows = 0;          ///< rows of the owner that were compared
   std::int64_t chunks = 0;
-  std::int64_t rows_looked_at_again = 0;
   std::int64_t differences = 0;
   std::int64_t repaired = 0;
   std::vector<Difference> samples;  ///< the first differences
@@ -84,7 +83,7 @@ class Verifier {
   VerifyReport narrow(const Table& table, const KeyRange& range, std::size_t rows);
   void compare_rows(const Table& table, const std::vector<Row>& keys, VerifyReport& report);
   Settled compare_row(const Table& table, const Row& key, std::optional<Difference>& difference);
-  bool repair(const Table& table, const Row& key);
+  void repair(const Table& table, const Row& key);
 
   HomePair& pair_;
   Tailer& tailer_;
@@ -102,9 +101,5 @@ std::optional<Difference> difference_of(const Table& table, const Row& key,
 /// A new seq that all changes up to now are at or below, found while no writer is in the middle of
 /// a transaction.
 std::int64_t quiet_head(HomePair& pair, const MoveOptions& options);
-
-/// The key of the `rows`-th row in a range; empty if there are not so many.
-std::optional<Row> chunk_end(HomeStore& store, const Table& table, const KeyRange& range,
-                             std::size_t rows);
 
 }  // namespace ringshard

@@ -5,11 +5,11 @@
 #include <map>
 #include <random>
 #include <ringshard/error.hpp>
-#include <set>
 #include <utility>
 
 #include "core/planner.hpp"
 #include "core/row_hash.hpp"
+#include "setup/setup.hpp"
 
 namespace ringshard::cli {
 namespace {
@@ -37,23 +37,11 @@ const NodeConfig* find(const std::vector<NodeConfig>& nodes, const std::string& 
   return found == nodes.end() ? nullptr : &*found;
 }
 
-NodeInfo to_node(const NodeConfig& node) {
-  return {.name = node.name,
-          .dsn = node.dsn,
-          .weight = node.weight,
-          .state = parse_node_state(node.state),
-          .zone = node.zone};
-}
-
-/// A node that was in the catalog before, as it is to be now.
+/// A node of the catalog and of the configuration, as it is to be now.
 NodeInfo updated_node(const NodeInfo& stored, const NodeConfig& wanted, std::size_t shards,
                       bool moving, std::vector<std::string>& changes) {
   NodeInfo node = to_node(wanted);
   const std::string name = "node '" + node.name + "'";
-  if (stored.state == NodeState::removed) {
-    changes.push_back(name + " comes back");
-    return node;
-  }
   if (node.dsn != stored.dsn) {
     if (shards > 0 || moving)
       throw Error(ErrorCode::refused,
@@ -117,7 +105,7 @@ std::map<std::uint32_t, std::string> eventual_places(const std::vector<MoveRecor
 
 class Planning {
  public:
-  Planning(Fleet& fleet, const PlanningOptions& options, Clock& clock)
+  Planning(OpenFleet& fleet, const PlanningOptions& options, Clock& clock)
       : fleet_(fleet), options_(options), clock_(clock) {}
 
   Plan run() {
@@ -129,7 +117,9 @@ class Planning {
     plan_.version = fleet_.topology.version();
     plan_.created_ms = clock_.unix_ms();
     plan_.by = options_.by;
-    plan_.nodes = nodes_wanted(fleet_.config, fleet_.topology, unfinished, plan_.changes);
+    WantedNodes wanted = nodes_wanted(fleet_.config, fleet_.topology, unfinished);
+    plan_.nodes = std::move(wanted.nodes);
+    plan_.changes = std::move(wanted.changes);
     plan_.shards_in_moves = unfinished.size();
     in_moves_ = eventual_places(unfinished);
 
@@ -236,7 +226,7 @@ class Planning {
       move->rows = static_cast<std::int64_t>(rows_per_byte * static_cast<double>(move->bytes));
   }
 
-  Fleet& fleet_;
+  OpenFleet& fleet_;
   const PlanningOptions& options_;
   Clock& clock_;
   Plan plan_;
@@ -245,30 +235,35 @@ class Planning {
 
 }  // namespace
 
-std::vector<NodeInfo> nodes_wanted(const Config& config, const Topology& topology,
-                                   const std::vector<MoveRecord>& unfinished,
-                                   std::vector<std::string>& changes) {
-  std::vector<NodeInfo> nodes;
-  std::set<std::string> known;
+WantedNodes nodes_wanted(const Config& config, const Topology& topology,
+                         const std::vector<MoveRecord>& unfinished) {
+  WantedNodes wanted;
+  const auto join = [&wanted](const NodeConfig& node, const char* how) {
+    wanted.joining.push_back(node.name);
+    wanted.changes.push_back("node '" + node.name + "' " + how);
+    wanted.nodes.push_back(to_node(node));
+  };
   for (std::size_t i = 0; i < topology.nodes().size(); ++i) {
     const NodeInfo& stored = topology.nodes()[i];
-    known.insert(stored.name);
-    const std::size_t shards = topology.shards_of(NodeIndex{static_cast<std::uint16_t>(i)}).size();
+    const NodeIndex index{static_cast<std::uint16_t>(i)};
+    const NodeConfig* listed = find(config.nodes, stored.name);
+    const bool removed = stored.state == NodeState::removed;
+    const std::size_t shards = topology.shards_of(index).size();
     const bool moving = takes_part(unfinished, stored.name);
-    const NodeConfig* wanted = find(config.nodes, stored.name);
-    nodes.push_back(wanted != nullptr ? updated_node(stored, *wanted, shards, moving, changes)
-                                      : unlisted_node(stored, shards, moving, changes));
+    if (listed != nullptr && removed)
+      join(*listed, "comes back");
+    else if (listed != nullptr)
+      wanted.nodes.push_back(updated_node(stored, *listed, shards, moving, wanted.changes));
+    else
+      wanted.nodes.push_back(unlisted_node(stored, shards, moving, wanted.changes));
   }
-  for (const NodeConfig& node : config.nodes) {
-    if (known.contains(node.name)) continue;
-    changes.push_back("node '" + node.name + "' joins");
-    nodes.push_back(to_node(node));
-  }
-  require_distinct(nodes);
-  return nodes;
+  for (const NodeConfig& node : config.nodes)
+    if (!topology.find_node(node.name)) join(node, "joins");
+  require_distinct(wanted.nodes);
+  return wanted;
 }
 
-Plan make_plan(Fleet& fleet, const PlanningOptions& options, Clock& clock) {
+Plan make_plan(OpenFleet& fleet, const PlanningOptions& options, Clock& clock) {
   return Planning(fleet, options, clock).run();
 }
 

@@ -13,12 +13,17 @@ namespace ringshard::cli {
 /// first. So is a node with shards whose DSN is another one now, and one whose database another
 /// node has. A node without shards that is not in the configuration becomes `removed`. Shards of
 /// unfinished moves are counted where these take them, and left alone.
-Plan make_plan(Fleet& fleet, const PlanningOptions& options, Clock& clock);
+Plan make_plan(OpenFleet& fleet, const PlanningOptions& options, Clock& clock);
 
-/// The nodes to store: those of the catalog, as the configuration wants them, then those that are
-/// new. `changes` receives a sentence for each difference. Errors as above.
-std::vector<NodeInfo> nodes_wanted(const Config& config, const Topology& topology,
-                                   const std::vector<MoveRecord>& unfinished,
-                                   std::vector<std::string>& changes);
+/// What the configuration wants of the catalog's nodes.
+struct WantedNodes {
+  std::vector<NodeInfo> nodes;       ///< to store: those of the catalog, then those that are new
+  std::vector<std::string> joining;  ///< names of those that are new or come back
+  std::vector<std::string> changes;  ///< a sentence for each difference
+};
+
+/// Errors as above.
+WantedNodes nodes_wanted(const Config& config, const Topology& topology,
+                         const std::vector<MoveRecord>& unfinished);
 
 }  // namespace ringshard::cli

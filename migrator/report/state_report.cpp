@@ -4,6 +4,7 @@
 #include <ostream>
 #include <ringshard/config.hpp>
 
+#include "core/home_text.hpp"
 #include "migrator/report/moves_report.hpp"
 
 namespace ringshard::cli {
@@ -65,16 +66,6 @@ Json to_json(const std::optional<HomeRecord>& record) {
 }
 
 }  // namespace
-
-std::string describe_record(const HomeRecord& record) {
-  std::string text(ringshard::to_string(record.role));
-  if (record.peer.empty() && record.move_id.empty()) return text + " at rest";
-  if (!record.peer.empty())
-    text += record.role == Role::owner ? ", mirrored at " + record.peer : " of " + record.peer;
-  text += ", leg " + std::to_string(record.leg);
-  if (!record.move_id.empty()) text += ", move " + record.move_id;
-  return text;
-}
 
 void print_text(std::ostream& out, const StatusReport& report) {
   out << "keyspace " << report.keyspace << ": " << report.state << ", version " << report.version
@@ -153,7 +144,7 @@ void print_text(std::ostream& out, const RouteReport& report) {
     if (!found.error.empty())
       out << "can not be asked: " << redact(found.error) << '\n';
     else
-      out << (found.record ? describe_record(*found.record) : "no such home") << '\n';
+      out << (found.record ? describe(*found.record) : "no such home") << '\n';
   }
   out << "owner   "
       << (report.owner.empty() ? "none was found: see `ringshard doctor`" : report.owner) << '\n';

@@ -79,7 +79,4 @@ Json to_json(const RouteReport& report);
 void print_text(std::ostream& out, const std::vector<Event>& events);
 Json to_json(const std::vector<Event>& events);
 
-/// "owner at rest", "mirror of b, leg 1, move …".
-std::string describe_record(const HomeRecord& record);
-
 }  // namespace ringshard::cli

@@ -26,22 +26,12 @@ KeyspaceDefinition to_definition(const KeyspaceConfig& keyspace) {
   return definition;
 }
 
-std::vector<NodeInfo> to_nodes(const std::vector<NodeConfig>& nodes) {
-  std::vector<NodeInfo> infos;
-  for (const NodeConfig& node : nodes)
-    infos.push_back({.name = node.name,
-                     .dsn = node.dsn,
-                     .weight = node.weight,
-                     .state = parse_node_state(node.state),
-                     .zone = node.zone});
-  return infos;
-}
-
-BackendOptions to_backend_options(const SqliteConfig& sqlite) {
-  BackendOptions options;
-  options.sqlite.synchronous_full = sqlite.synchronous == "full";
-  options.sqlite.foreign_keys = sqlite.foreign_keys;
-  return options;
+NodeInfo to_node(const NodeConfig& node) {
+  return {.name = node.name,
+          .dsn = node.dsn,
+          .weight = node.weight,
+          .state = parse_node_state(node.state),
+          .zone = node.zone};
 }
 
 namespace setup {

@@ -12,22 +12,22 @@ constexpr std::chrono::seconds lock_wait_max{10};
 
 }  // namespace
 
-Fleet::Fleet(const Topology& topology, const BackendOptions& options, Clock& clock)
+NewFleet::NewFleet(const Topology& topology, const BackendOptions& options, Clock& clock)
     : topology_(topology), clock_(clock) {
   for (const NodeInfo& node : topology_.nodes())
     backends_.push_back(open_backend(node.dsn, clock, options));
   for (const auto& backend : backends_) backend->prepare_node();
 }
 
-Place Fleet::shard_home(ShardId shard) const {
+Place NewFleet::shard_home(ShardId shard) const {
   return {topology_.node_of(shard).value, HomeName{topology_.keyspace(), shard}};
 }
 
-Place Fleet::reference_home(std::size_t node) const {
+Place NewFleet::reference_home(std::size_t node) const {
   return {node, HomeName{topology_.keyspace(), std::nullopt}};
 }
 
-std::vector<std::string> Fleet::homes_found() {
+std::vector<std::string> NewFleet::homes_found() {
   std::vector<std::string> found;
   for (std::size_t node = 0; node < node_count(); ++node)
     for (const HomeName& home : backend(node).homes(topology_.keyspace()))
@@ -35,7 +35,7 @@ std::vector<std::string> Fleet::homes_found() {
   return found;
 }
 
-void Fleet::drop_homes(Progress& progress) {
+void NewFleet::drop_homes(Progress& progress) {
   std::vector<Place> places;
   for (std::size_t node = 0; node < node_count(); ++node)
     for (HomeName& home : backend(node).homes(topology_.keyspace()))
@@ -48,7 +48,7 @@ void Fleet::drop_homes(Progress& progress) {
   }
 }
 
-void Fleet::make_homes(const HomeSchema& home, const HomeSchema& reference, Progress& progress) {
+void NewFleet::make_homes(const HomeSchema& home, const HomeSchema& reference, Progress& progress) {
   const std::int64_t shards = topology_.shard_count();
   if (!reference.statements.empty())
     for (std::size_t node = 0; node < node_count(); ++node)
@@ -64,7 +64,7 @@ void Fleet::make_homes(const HomeSchema& home, const HomeSchema& reference, Prog
   }
 }
 
-std::unique_ptr<Fleet::Work> Fleet::begin(const Place& place, TxMode mode) {
+std::unique_ptr<NewFleet::Work> NewFleet::begin(const Place& place, TxMode mode) {
   auto work = std::make_unique<Work>();
   Backend& node = backend(place.node);
   work->session = node.connect(place.home, SessionUse::maintenance);

@@ -27,9 +27,9 @@ struct Place {
 };
 
 /// All nodes and homes of a keyspace that is being set up. For one thread.
-class Fleet {
+class NewFleet {
  public:
-  Fleet(const Topology& topology, const BackendOptions& options, Clock& clock);
+  NewFleet(const Topology& topology, const BackendOptions& options, Clock& clock);
 
   std::size_t node_count() const noexcept { return backends_.size(); }
   const std::string& node_name(std::size_t node) const { return topology_.nodes()[node].name; }
@@ -71,7 +71,7 @@ class Fleet {
 class Loader {
  public:
   /// `before_writing` is called each time, and may throw.
-  Loader(Fleet& fleet, std::size_t bytes_max, std::function<void()> before_writing)
+  Loader(NewFleet& fleet, std::size_t bytes_max, std::function<void()> before_writing)
       : fleet_(fleet), bytes_max_(bytes_max), before_writing_(std::move(before_writing)) {}
 
   void add(ShardId shard, const Table& table, RowView row);
@@ -84,7 +84,7 @@ class Loader {
   void add(Rows& rows, const Table& table, RowView row);
   void write(const Place& place, Rows& rows);
 
-  Fleet& fleet_;
+  NewFleet& fleet_;
   const std::size_t bytes_max_;
   const std::function<void()> before_writing_;
   std::size_t bytes_ = 0;

@@ -34,7 +34,7 @@ class Import {
         clock_(clock),
         progress_(progress),
         start_(clock.now()),
-        options_(to_backend_options(config.sqlite)),
+        options_(to_backend_options(config)),
         catalog_(Catalog::open(config.catalog, clock)),
         definition_(to_definition(config.keyspace)),
         key_(KeySpec::parse(definition_.key_type)),
@@ -47,7 +47,7 @@ class Import {
     SessionTransaction snapshot(*source_.session, TxMode::read, Deadline());
     check_source();
     setup_id_ = catalog_.begin_setup(definition_.name);
-    Fleet fleet(catalog_.topology(definition_.name, true), options_, clock_);
+    NewFleet fleet(catalog_.topology(definition_.name, true), options_, clock_);
     fleet.drop_homes(progress_);
     fleet.make_homes(definition_.home_schema, definition_.reference_schema, progress_);
     read_digests();
@@ -116,7 +116,7 @@ class Import {
       }
   }
 
-  void load(Fleet& fleet) {
+  void load(NewFleet& fleet) {
     Loader loader(fleet, rows_bytes_max,
                   [this] { catalog_.check_setup(setup_id_, definition_.name); });
     std::size_t position = 0;
@@ -174,7 +174,7 @@ class Import {
   }
 
   // A new row must not get an id that a row of the source had, in whichever home it is made.
-  void raise_counters(Fleet& fleet) {
+  void raise_counters(NewFleet& fleet) {
     std::vector<Counter> sharded;
     std::vector<Counter> reference;
     for (Counter& counter : source_.dialect.counters(*source_.session)) {
@@ -184,13 +184,13 @@ class Import {
         reference.push_back(std::move(counter));
     }
     for_each_home(fleet, TxMode::write, sharded.empty(), reference.empty(),
-                  [&](Fleet::Work& work, const Dialect& dialect, bool is_reference) {
+                  [&](NewFleet::Work& work, const Dialect& dialect, bool is_reference) {
                     dialect.raise_counters(*work.session, is_reference ? reference : sharded);
                   });
   }
 
   template <class Function>
-  void for_each_home(Fleet& fleet, TxMode mode, bool skip_shards, bool skip_reference,
+  void for_each_home(NewFleet& fleet, TxMode mode, bool skip_shards, bool skip_reference,
                      const Function& function) {
     const auto visit = [&](const Place& place, bool is_reference) {
       const auto work = fleet.begin(place, mode);
@@ -203,11 +203,11 @@ class Import {
       visit(fleet.reference_home(node), true);
   }
 
-  void compare(Fleet& fleet) {
+  void compare(NewFleet& fleet) {
     std::vector<Digest> in_homes;
     std::int64_t done = 0;
     for_each_home(fleet, TxMode::read, false, definition_.reference_schema.statements.empty(),
-                  [&](Fleet::Work& work, const Dialect& dialect, bool is_reference) {
+                  [&](NewFleet::Work& work, const Dialect& dialect, bool is_reference) {
                     if (is_reference) return compare_reference(*work.session, dialect);
                     add_digests(*work.session, dialect, definition_.home_schema, in_homes);
                     progress_.report("compare", ++done, definition_.shard_count, "homes");

@@ -90,7 +90,7 @@ void clear_unfinished(const Config& config, const BackendOptions& options, Clock
   if (!existing) return;
   if (existing->state == KeyspaceState::importing || config.keyspace.schema) {
     static_cast<void>(catalog->begin_setup(name));
-    Fleet fleet(catalog->topology(name, true), options, clock);
+    NewFleet fleet(catalog->topology(name, true), options, clock);
     fleet.drop_homes(progress);
     catalog->drop_keyspace(name);
   }
@@ -107,7 +107,7 @@ void require_new(const Config& config, Clock& clock) {
     throw Error(ErrorCode::already_exists, what + " and waits for `ringshard import`");
 }
 
-void require_no_strangers(Fleet& fleet) {
+void require_no_strangers(NewFleet& fleet) {
   const auto found = fleet.homes_found();
   if (found.empty()) return;
   throw Error(ErrorCode::refused, "the nodes already hold " + std::to_string(found.size()) +
@@ -124,8 +124,9 @@ void require_no_strangers(Fleet& fleet) {
 InitReport init_fleet(const Config& config, Clock& clock, Progress& progress) {
   using namespace setup;
   KeyspaceDefinition definition = to_definition(config.keyspace);
-  const std::vector<NodeInfo> nodes = to_nodes(config.nodes);
-  const BackendOptions options = to_backend_options(config.sqlite);
+  std::vector<NodeInfo> nodes;
+  for (const NodeConfig& node : config.nodes) nodes.push_back(to_node(node));
+  const BackendOptions options = to_backend_options(config);
   const NodeInfo& trial_node = first_active(nodes);
   // All that can be refused is refused by what only looks.
   const Topology topology(TopologyData{.catalog_id = "",
@@ -145,7 +146,7 @@ InitReport init_fleet(const Config& config, Clock& clock, Progress& progress) {
                            definition.name);
   }
   clear_unfinished(config, options, clock, progress);
-  Fleet fleet(topology, options, clock);
+  NewFleet fleet(topology, options, clock);
   require_no_strangers(fleet);
 
   Catalog catalog = Catalog::create(config.catalog, clock);

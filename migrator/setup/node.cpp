@@ -55,9 +55,7 @@ void copy_table(ReferenceHome& from, ReferenceHome& to, const Table& table, std:
       throw Error(ErrorCode::differs, "a copy of reference table '" + table.name + "' took " +
                                           std::to_string(inserted) + " of " +
                                           std::to_string(batch.size()) + " rows");
-    const Row last = to_row(batch[batch.size() - 1]);
-    after.emplace();
-    for (const std::size_t position : table.key_positions) after->push_back(last[position]);
+    after = primary_key_of(table, batch[batch.size() - 1]);
     rows += inserted;
     progress.report(stage, rows, 0, "rows");
   }

@@ -73,9 +73,8 @@ ImportReport import_database(const Config& config, const std::string& from, Cloc
 void add_node_homes(Catalog& catalog, std::string_view keyspace, const NodeInfo& node,
                     const BackendOptions& options, Clock& clock, Progress& progress);
 
-/// What the configuration says about the tables and nodes, in the catalog's words.
+/// What the configuration says of the tables and of a node, in the catalog's words.
 KeyspaceDefinition to_definition(const KeyspaceConfig& keyspace);
-std::vector<NodeInfo> to_nodes(const std::vector<NodeConfig>& nodes);
-BackendOptions to_backend_options(const SqliteConfig& sqlite);
+NodeInfo to_node(const NodeConfig& node);
 
 }  // namespace ringshard

@@ -1,5 +1,7 @@
 #include "backend/backend.hpp"
 
+#include <ringshard/config.hpp>
+
 #include "core/row_hash.hpp"
 
 namespace ringshard {
@@ -20,6 +22,11 @@ Digest& Digest::operator+=(const Digest& other) noexcept {
 std::string Digest::str() const {
   return std::to_string(rows) + (rows == 1 ? " row, " : " rows, ") + core::hex16(sum_high) +
          core::hex16(sum_low);
+}
+
+BackendOptions to_backend_options(const Config& config) {
+  return {.sqlite = {.synchronous_full = config.sqlite.synchronous != "normal",
+                     .foreign_keys = config.sqlite.foreign_keys}};
 }
 
 }  // namespace ringshard

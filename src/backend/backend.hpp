@@ -15,6 +15,9 @@
 
 namespace ringshard {
 
+struct Config;
+struct SqliteConfig;
+
 /// A half-open interval of primary keys, (after, through], in the order of the table's primary key.
 /// A missing bound is the end of the table on that side.
 struct KeyRange {
@@ -35,6 +38,14 @@ struct Digest {
   friend bool operator==(const Digest&, const Digest&) = default;
 };
 
+/// An entry of the change log.
+struct Change {
+  std::int64_t seq = 0;
+  std::int64_t leg = 0;
+  std::string table;
+  Row key;
+};
+
 /// A counter that hands out ids: an AUTOINCREMENT, a sequence, an identity column.
 struct Counter {
   std::string name;
@@ -51,6 +62,10 @@ struct Obstacle {
 struct Quirks {
   bool concurrent_writers = true;  ///< two write transactions in one home at the same time
   bool typed_columns = true;       ///< a column holds values of one type only
+  bool survives_errors = true;     ///< after a failed statement its transaction can go on
+  bool nul_in_text = true;         ///< a text may hold a NUL byte
+  /// What stands before VALUES, so that a row's own ids are taken.
+  std::string_view insert_words = {};
 };
 
 /// The data definition language and introspection of one database: what SQL has no common words
@@ -77,8 +92,10 @@ class Dialect {
   /// again changes nothing.
   virtual void install_capture(Session& session, const HomeSchema& schema) const = 0;
 
-  /// Removes all that install_capture made, if it is there.
-  virtual void remove_capture(Session& session) const = 0;
+  /// Removes what install_capture made, if it is there; of its notes at most about `rows_max` at
+  /// once, where removing many takes long. Returns true when nothing of it is left. The home's
+  /// record says already that nobody mirrors it.
+  virtual bool remove_capture(Session& session, std::int64_t rows_max) const = 0;
 
   virtual bool has_capture(Session& session) const = 0;
 
@@ -87,8 +104,23 @@ class Dialect {
   virtual std::optional<std::string> capture_gap(Session& session,
                                                  const HomeSchema& schema) const = 0;
 
+  /// What a mirror lived without (foreign keys and triggers that applied rows must not meet) is
+  /// there again: called in the transaction in which a mirror becomes the owner.
+  virtual void become_owner(Session& session) const { static_cast<void>(session); }
+
+  /// The opposite, in the transaction in which an owner becomes a mirror.
+  virtual void become_mirror(Session& session) const { static_cast<void>(session); }
+
   /// The greatest seq that the change log ever gave out, also when its entry is gone; 0 if none.
   virtual std::int64_t log_head(Session& session) const = 0;
+
+  /// Entries of the change log after `seq`, by seq. Error{schema} if one is of a table that is not
+  /// in `schema`.
+  virtual std::vector<Change> log_after(Session& session, const HomeSchema& schema,
+                                        std::int64_t seq, std::int64_t limit) const = 0;
+
+  /// True if the change log has an entry of this key.
+  virtual bool log_has(Session& session, const Table& table, const Row& key) const = 0;
 
   /// Inserts or overwrites a row of `table`, whose columns these are, and deletes other rows that
   /// hold the same values of a further unique key.
@@ -165,8 +197,12 @@ struct SqliteOptions {
 };
 
 struct BackendOptions {
+  bool durable = false;  ///< each commit survives a power cut, whatever the other options say
   SqliteOptions sqlite;
 };
+
+/// What a configuration says of the nodes' databases.
+BackendOptions to_backend_options(const Config& config);
 
 /// The backend for a DSN ("sqlite:/directory"). Error{invalid_argument} if no backend knows its
 /// scheme.

@@ -4,6 +4,8 @@
 #include <ringshard/error.hpp>
 #include <string>
 
+#include "backend/session.hpp"
+
 namespace ringshard {
 
 namespace {
@@ -17,6 +19,25 @@ const Type& column(RowView row, std::size_t position, std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view home_record_insert() {
+  static const std::string sql = "INSERT INTO ringshard_home (id, " +
+                                 std::string(home_record_columns) + ") VALUES (1, " +
+                                 placeholders(home_record_width) + ")";
+  return sql;
+}
+
+std::array<ValueView, home_record_width> home_record_values(const HomeRecord& record) {
+  return {home_record_format,
+          std::string_view(record.keyspace),
+          std::int64_t{record.shard.value},
+          to_string(record.role),
+          record.leg,
+          std::string_view(record.peer),
+          std::string_view(record.move_id),
+          std::string_view(record.mover),
+          std::string_view(record.certificate)};
+}
 
 HomeRecord decode_home_record(RowView row) {
   const std::int64_t format = column<std::int64_t>(row, 0, "format");
@@ -39,6 +60,7 @@ HomeRecord decode_home_record(RowView row) {
   record.peer = column<std::string_view>(row, 5, "peer");
   record.move_id = column<std::string_view>(row, 6, "move_id");
   record.mover = column<std::string_view>(row, 7, "mover");
+  record.certificate = column<std::string_view>(row, 8, "certificate");
   return record;
 }
 

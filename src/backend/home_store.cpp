@@ -36,13 +36,6 @@ class ChunkSink final : public ResultSink {
   bool more_ = false;
 };
 
-Row key_of(const Table& table, RowView row) {
-  Row key;
-  key.reserve(table.key_positions.size());
-  for (const std::size_t position : table.key_positions) key.push_back(to_value(row[position]));
-  return key;
-}
-
 bool same_key(const Row& left, const Row& right) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end(), identical);
 }
@@ -51,28 +44,14 @@ bool same_key(const Row& left, const Row& right) {
 void require_growing_keys(const Table& table, const std::optional<Row>& after,
                           const RowBatch& batch) {
   if (batch.empty() || table.key.empty()) return;
-  const Row first = key_of(table, batch[0]);
+  const Row first = primary_key_of(table, batch[0]);
   const bool repeats =
       (after && same_key(*after, first)) ||
-      (batch.size() > 1 && same_key(first, key_of(table, batch[batch.size() - 1])));
+      (batch.size() > 1 && same_key(first, primary_key_of(table, batch[batch.size() - 1])));
   if (repeats)
     throw Error(ErrorCode::internal, "reading table " + table.name +
                                          " in the order of its primary key does not get past " +
                                          describe(first));
-}
-
-// The columns seq, leg, then the key from `key_begins` on.
-Change change_from(RowView row, std::string table, std::size_t key_begins, std::size_t key_width) {
-  if (row.size() < key_begins + key_width)
-    throw Error(ErrorCode::schema, "the primary key of table " + table +
-                                       " is wider than what the change log can note: the table "
-                                       "was changed since the move began");
-  Change change;
-  change.seq = std::get<std::int64_t>(row[0]);
-  change.leg = std::get<std::int64_t>(row[1]);
-  change.table = std::move(table);
-  change.key = to_row(row.subspan(key_begins, key_width));
-  return change;
 }
 
 }  // namespace
@@ -93,23 +72,22 @@ std::optional<HomeRecord> HomeStore::record() {
 
 void HomeStore::store_record(const HomeRecord& record) {
   static const std::string sql =
-      "INSERT INTO ringshard_home (id, " + std::string(home_record_columns) +
-      ") VALUES (1, $1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO UPDATE SET "
-      "format = excluded.format, keyspace = excluded.keyspace, shard = excluded.shard, "
-      "role = excluded.role, leg = excluded.leg, peer = excluded.peer, move_id = excluded.move_id, "
-      "mover = excluded.mover";
-  session_.execute(
-      sql, {home_record_format, std::string_view(record.keyspace), std::int64_t{record.shard.value},
-            to_string(record.role), record.leg, std::string_view(record.peer),
-            std::string_view(record.move_id), std::string_view(record.mover)});
+      std::string(home_record_insert()) +
+      " ON CONFLICT (id) DO UPDATE SET format = excluded.format, keyspace = excluded.keyspace, "
+      "shard = excluded.shard, role = excluded.role, leg = excluded.leg, peer = excluded.peer, "
+      "move_id = excluded.move_id, mover = excluded.mover, certificate = excluded.certificate";
+  session_.execute(sql, home_record_values(record));
 }
 
-bool HomeStore::promote(const std::string& move_id, std::int64_t leg,
-                        const std::string& old_owner) {
-  return session_.execute(
-             "UPDATE ringshard_home SET role = 'owner', leg = $1, peer = $2 "
-             "WHERE id = 1 AND role = 'mirror' AND move_id = $3 AND leg = $4",
-             {leg, std::string_view(old_owner), std::string_view(move_id), leg - 1}) == 1;
+bool HomeStore::promote(const HomeRecord& decided, const std::string& old_owner) {
+  const bool promoted =
+      session_.execute(
+          "UPDATE ringshard_home SET role = 'owner', leg = $1, peer = $2 "
+          "WHERE id = 1 AND role = 'mirror' AND move_id = $3 AND leg = $4 AND certificate = $5",
+          {decided.leg, std::string_view(old_owner), std::string_view(decided.move_id),
+           decided.leg - 1, std::string_view(decided.certificate)}) == 1;
+  if (promoted) dialect_.become_owner(session_);
+  return promoted;
 }
 
 // ---- tables and their statements
@@ -125,9 +103,10 @@ void HomeStore::refresh() {
 const HomeStore::TableSql& HomeStore::sql_of(const Table& table) {
   auto found = sql_.find(table.name);
   if (found == sql_.end()) {
-    found = sql_.emplace(table.name, std::make_shared<const TableSql>(table)).first;
+    found =
+        sql_.emplace(table.name, std::make_shared<const TableSql>(table, dialect_.quirks())).first;
   } else if (found->second->table != table) {
-    found->second = std::make_shared<const TableSql>(table);
+    found->second = std::make_shared<const TableSql>(table, dialect_.quirks());
   }
   return *found->second;
 }
@@ -161,28 +140,11 @@ std::int64_t HomeStore::log_rows() {
 
 std::vector<Change> HomeStore::log_after(std::int64_t seq, std::int64_t limit) {
   refresh();
-  std::vector<Change> changes;
-  // Columns: seq, leg, table_name, k0, k1, …, as many as the widest key had when the log was made.
-  session_.for_each("SELECT * FROM ringshard_change_log WHERE seq > $1 ORDER BY seq LIMIT $2",
-                    {seq, limit}, [&](RowView row) {
-                      const auto table = std::get<std::string_view>(row[2]);
-                      const std::size_t width = sql_of(table).table.key.size();
-                      changes.push_back(change_from(row, std::string(table), 3, width));
-                      return true;
-                    });
-  return changes;
+  return dialect_.log_after(session_, *schema_, seq, limit);
 }
 
-bool HomeStore::log_has(std::string_view table, const Row& key) {
-  refresh();
-  parameters_.assign(1, table);
-  for (const Value& value : key) parameters_.push_back(view(value));
-  bool found = false;
-  session_.for_each(sql_of(table).log_has, parameters_, [&found](RowView) {
-    found = true;
-    return false;
-  });
-  return found;
+bool HomeStore::log_has(const Table& table, const Row& key) {
+  return dialect_.log_has(session_, table, key);
 }
 
 void HomeStore::log_erase(std::span<const std::int64_t> seqs) {
@@ -243,7 +205,8 @@ std::vector<Change> HomeStore::applied_after(const Table& table, std::int64_t le
                                              std::int64_t limit) {
   std::vector<Change> changes;
   session_.for_each(sql_of(table).applied_after, {leg, seq, limit}, [&](RowView row) {
-    changes.push_back(change_from(row, table.name, 2, table.key.size()));
+    changes.push_back({std::get<std::int64_t>(row[0]), std::get<std::int64_t>(row[1]), table.name,
+                       to_row(row.subspan(2, table.key.size()))});
     return true;
   });
   return changes;
@@ -268,12 +231,9 @@ std::optional<Row> HomeStore::fetch(const TableSql& sql, const Row& key) {
 void HomeStore::read(const TableSql& sql, const KeyRange& range, std::int64_t rows_max,
                      ResultSink& sink) {
   parameters_.clear();
-  for (const std::optional<Row>* bound : {&range.after, &range.through}) {
-    if (!*bound) continue;
-    for (const Value& value : **bound) parameters_.push_back(view(value));
-  }
+  add_bounds(range, parameters_);
   parameters_.emplace_back(rows_max);
-  session_.query(sql.read[(range.after ? 1U : 0U) + (range.through ? 2U : 0U)], parameters_, sink);
+  session_.scan(sql.read[TableSql::index_of(range)], parameters_, sink);
 }
 
 bool HomeStore::read_chunk(const Table& table, const std::optional<Row>& after,
@@ -294,6 +254,20 @@ bool HomeStore::read_range(const Table& table, const KeyRange& range, RowBatch& 
   ChunkSink sink(out, no_limit, no_limit);
   read(sql_of(table), range, std::numeric_limits<std::int64_t>::max(), sink);
   return !out.empty();
+}
+
+std::optional<Row> HomeStore::chunk_end(const Table& table, const KeyRange& range,
+                                        std::size_t rows) {
+  parameters_.clear();
+  add_bounds(range, parameters_);
+  parameters_.emplace_back(static_cast<std::int64_t>(rows) - 1);
+  std::optional<Row> key;
+  session_.for_each(sql_of(table).key_after[TableSql::index_of(range)], parameters_,
+                    [&key](RowView row) {
+                      key = to_row(row);
+                      return false;
+                    });
+  return key;
 }
 
 std::int64_t HomeStore::insert_missing(const Table& table, const RowBatch& rows) {

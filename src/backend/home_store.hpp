@@ -20,14 +20,6 @@
 
 namespace ringshard {
 
-/// An entry of the change log.
-struct Change {
-  std::int64_t seq = 0;
-  std::int64_t leg = 0;
-  std::string table;
-  Row key;
-};
-
 /// A change with the row as its owner committed it; no row: it is absent there.
 struct RowChange {
   Change change;
@@ -60,16 +52,16 @@ class HomeStore {
   std::optional<HomeRecord> record();
   void store_record(const HomeRecord& record);
 
-  /// The last step of a handover: this mirror becomes the owner of `leg`, with the old owner as its
-  /// mirror. Does nothing and returns false unless the home is a mirror of the same move in the leg
-  /// before.
-  bool promote(const std::string& move_id, std::int64_t leg, const std::string& old_owner);
+  /// The last step of a handover that the record `decided` of `old_owner` tells of: this mirror
+  /// becomes the owner, with the old owner as its mirror. Does nothing and returns false unless the
+  /// home is the mirror of the same move in the leg before, and the copy that was certified.
+  bool promote(const HomeRecord& decided, const std::string& old_owner);
 
   // --- the change log of an owner that is being moved
   std::int64_t log_head();  ///< the greatest seq ever given out; 0 if none
   std::int64_t log_rows();
   std::vector<Change> log_after(std::int64_t seq, std::int64_t limit);
-  bool log_has(std::string_view table, const Row& key);
+  bool log_has(const Table& table, const Row& key);
   void log_erase(std::span<const std::int64_t> seqs);
 
   /// Each key of `changes` once, in its newest change, with the row as this transaction sees it.
@@ -97,6 +89,9 @@ class HomeStore {
 
   /// All rows of a range, in primary-key order. Returns false if there is none.
   bool read_range(const Table& table, const KeyRange& range, RowBatch& out);
+
+  /// The key of the `rows`-th row of a range, from 1 on; empty if there are not so many.
+  std::optional<Row> chunk_end(const Table& table, const KeyRange& range, std::size_t rows);
 
   /// Inserts the rows whose keys, primary or further unique ones, are not there yet. Returns how
   /// many it inserted.

@@ -25,18 +25,18 @@ SessionPool::Lease SessionPool::acquire(const HomeName& home, Deadline deadline)
   {
     std::unique_lock lock(mutex_);
     wait_for_turn(lock, home, deadline);
-    const auto same = std::find_if(idle_.begin(), idle_.end(),
+    const auto same = std::find_if(idle_.rbegin(), idle_.rend(),
                                    [&key](const auto& entry) { return entry->key == key; });
-    if (same != idle_.end()) {
+    if (same != idle_.rend()) {
       std::unique_ptr<Entry> found = std::move(*same);
-      idle_.erase(same);
+      idle_.erase(std::next(same).base());
       return Lease(*this, std::move(found));
     }
     if (open_ < std::max(options_.size_max, options_.open_max)) {
       ++open_;
     } else {
-      evicted = std::move(idle_.back());
-      idle_.pop_back();
+      evicted = std::move(idle_.front());
+      idle_.erase(idle_.begin());
     }
   }
   evicted.reset();
@@ -102,7 +102,7 @@ void SessionPool::give_back(std::unique_ptr<Entry> entry, bool discard) noexcept
     }
     if (keep) {
       const std::lock_guard lock(mutex_);
-      idle_.push_front(std::move(entry));
+      idle_.push_back(std::move(entry));
     }
   } catch (...) {
     keep = false;  // a session that can not be put in order is closed
@@ -116,7 +116,7 @@ void SessionPool::give_back(std::unique_ptr<Entry> entry, bool discard) noexcept
 }
 
 void SessionPool::close_idle() noexcept {
-  std::list<std::unique_ptr<Entry>> closed;
+  std::vector<std::unique_ptr<Entry>> closed;
   {
     const std::lock_guard lock(mutex_);
     closed.swap(idle_);
@@ -126,15 +126,14 @@ void SessionPool::close_idle() noexcept {
 }
 
 void SessionPool::close_idle(const HomeName& home) noexcept {
-  std::list<std::unique_ptr<Entry>> closed;
+  std::vector<std::unique_ptr<Entry>> closed;
   {
     const std::string key = backend_.session_key(home);
     const std::lock_guard lock(mutex_);
-    for (auto entry = idle_.begin(); entry != idle_.end();) {
-      const auto next = std::next(entry);
-      if ((*entry)->key == key) closed.splice(closed.end(), idle_, entry);
-      entry = next;
-    }
+    const auto kept = std::stable_partition(
+        idle_.begin(), idle_.end(), [&key](const auto& entry) { return entry->key != key; });
+    closed.assign(std::make_move_iterator(kept), std::make_move_iterator(idle_.end()));
+    idle_.erase(kept, idle_.end());
     open_ -= closed.size();
   }
   if (!closed.empty()) freed_.notify_all();

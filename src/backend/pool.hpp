@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "backend/backend.hpp"
 #include "backend/home_store.hpp"
@@ -86,9 +86,9 @@ class SessionPool {
   // guarded by mutex_
   mutable std::mutex mutex_;
   std::condition_variable freed_;
-  std::list<std::unique_ptr<Entry>> idle_;  // most recently used first
-  std::size_t open_ = 0;                    // leased, idle and being opened
-  std::deque<std::uint64_t> waiting_;       // who came first goes first
+  std::vector<std::unique_ptr<Entry>> idle_;  // most recently used last
+  std::size_t open_ = 0;                      // leased, idle and being opened
+  std::deque<std::uint64_t> waiting_;         // who came first goes first
   std::uint64_t next_ticket_ = 0;
 };
 

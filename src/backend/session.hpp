@@ -51,11 +51,12 @@ class Session {
   virtual ~Session() = default;
 
   /// Begins a transaction inside a home and returns its record as this transaction sees it: for
-  /// write and exclusive, as of after the lock was granted. No record means that nothing of that
-  /// name is a home; the transaction is open all the same. Error{conflict} if the lock was not had
-  /// by `lock_deadline`; then no transaction is open.
-  virtual std::optional<HomeRecord> begin_home(const HomeName& home, TxMode mode,
-                                               Deadline lock_deadline) = 0;
+  /// write and exclusive, as of after the lock was granted. It is the session's own, and stays what
+  /// it is until the next transaction begins. Null means that nothing of that name is a home; the
+  /// transaction is open all the same. Error{conflict} if the lock was not had by `lock_deadline`;
+  /// then no transaction is open.
+  virtual const HomeRecord* begin_home(const HomeName& home, TxMode mode,
+                                       Deadline lock_deadline) = 0;
 
   /// Begins a transaction outside any home (the catalog).
   virtual void begin(TxMode mode, Deadline lock_deadline) = 0;
@@ -70,6 +71,12 @@ class Session {
   virtual std::int64_t execute(std::string_view sql, std::span<const ValueView> parameters) = 0;
   virtual void query(std::string_view sql, std::span<const ValueView> parameters,
                      ResultSink& sink) = 0;
+
+  /// The same for a result that may be large: not all of it is in memory at once. The sink must not
+  /// use this session.
+  virtual void scan(std::string_view sql, std::span<const ValueView> parameters, ResultSink& sink) {
+    query(sql, parameters, sink);
+  }
 
   /// Several statements without parameters or results.
   virtual void run_script(std::string_view sql) = 0;
@@ -121,7 +128,10 @@ class SessionTransaction {
     session_.begin(mode, lock_deadline);
   }
   SessionTransaction(Session& session, const HomeName& home, TxMode mode, Deadline lock_deadline)
-      : session_(session), record_(session_.begin_home(home, mode, lock_deadline)) {}
+      : session_(session) {
+    if (const HomeRecord* record = session_.begin_home(home, mode, lock_deadline))
+      record_ = *record;
+  }
   SessionTransaction(const SessionTransaction&) = delete;
   SessionTransaction& operator=(const SessionTransaction&) = delete;
   ~SessionTransaction() {

@@ -1,5 +1,6 @@
 #include "backend/table_sql.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -34,35 +35,51 @@ std::string key_compares(const Table& table, std::string_view comparison, std::s
 
 std::string set_to_excluded(const Table& table) {
   std::string text;
+  const std::vector<std::string>& fixed = table.fixed_columns;
   for (const std::string& column : table.columns)
-    text += (text.empty() ? "" : ", ") + quoted(column) + " = excluded." + quoted(column);
+    if (std::find(fixed.begin(), fixed.end(), column) == fixed.end())
+      text += (text.empty() ? "" : ", ") + quoted(column) + " = excluded." + quoted(column);
   return text;
 }
 
-std::string read_statement(const Table& table, bool after, bool through) {
-  std::string text = "SELECT " + quoted_list(table.columns) + " FROM " + quoted(table.name);
-  std::size_t next = 1;
-  if (after) {
-    text += " WHERE " + key_compares(table, ">", next);
-    next += table.key.size();
-  }
-  if (through) {
-    text += (after ? " AND " : " WHERE ") + key_compares(table, "<=", next);
-    next += table.key.size();
-  }
-  return text + " ORDER BY " + quoted_list(table.key) + " LIMIT " + placeholders(1, next);
+// `limit` lacks its number, which is the parameter after those of the bounds.
+std::string read_statement(const Table& table, const std::vector<std::string>& columns,
+                           std::string_view limit, std::size_t index) {
+  const bool after = (index & 1U) != 0;
+  const bool through = (index & 2U) != 0;
+  const std::size_t bounds = (after ? 1U : 0U) + (through ? 1U : 0U);
+  return "SELECT " + quoted_list(columns) + " FROM " + quoted(table.name) +
+         range_condition(table, after, through) + " ORDER BY " + quoted_list(table.key) +
+         std::string(limit) + placeholders(1, bounds * table.key.size() + 1);
 }
 
 }  // namespace
+
+std::string range_condition(const Table& table, bool has_after, bool has_through) {
+  std::string text;
+  if (has_after) text = " WHERE " + key_compares(table, ">", 1);
+  if (has_through)
+    text += (has_after ? " AND " : " WHERE ") +
+            key_compares(table, "<=", has_after ? table.key.size() + 1 : 1);
+  return text;
+}
+
+void add_bounds(const KeyRange& range, std::vector<ValueView>& parameters) {
+  for (const std::optional<Row>* bound : {&range.after, &range.through}) {
+    if (!*bound) continue;
+    for (const Value& value : **bound) parameters.push_back(view(value));
+  }
+}
 
 std::string applied_table_name(std::string_view table) {
   return "ringshard_applied_" + core::hex16(core::hash_text(table));
 }
 
-HomeStore::TableSql::TableSql(const Table& described) : table(described) {
+HomeStore::TableSql::TableSql(const Table& described, const Quirks& quirks) : table(described) {
   const std::string name = quoted(table.name);
   const std::string columns = quoted_list(table.columns);
-  const std::string insert = "INSERT INTO " + name + " (" + columns + ") VALUES (" +
+  const std::string insert = "INSERT INTO " + name + " (" + columns + ")" +
+                             std::string(quirks.insert_words) + " VALUES (" +
                              placeholders(table.columns.size()) + ")";
   const std::size_t width = table.key.size();
 
@@ -72,11 +89,15 @@ HomeStore::TableSql::TableSql(const Table& described) : table(described) {
   for (std::size_t i = 1; i < rows_at_once; ++i)
     insert_many += ", (" + placeholders(table.columns.size(), i * table.columns.size() + 1) + ")";
   insert_many += " ON CONFLICT DO NOTHING";
-  upsert = insert + " ON CONFLICT (" + quoted_list(table.key) + ") DO UPDATE SET " +
-           set_to_excluded(table);
+  const std::string set = set_to_excluded(table);
+  upsert = insert + " ON CONFLICT (" + quoted_list(table.key) + ") DO " +
+           (set.empty() ? "NOTHING" : "UPDATE SET " + set);
   erase = "DELETE FROM " + name + " WHERE " + key_equals(table);
   count = "SELECT count(*) FROM " + name;
-  for (std::size_t i = 0; i < 4; ++i) read[i] = read_statement(table, (i & 1U) != 0, (i & 2U) != 0);
+  for (std::size_t i = 0; i < 4; ++i) {
+    read[i] = read_statement(table, table.columns, " LIMIT ", i);
+    key_after[i] = read_statement(table, table.key, " LIMIT 1 OFFSET ", i);
+  }
 
   // A change that has been noted already is noted, and applied, again (>=, not >): the migrator's
   // second application mends a deletion that a router applied while a backfill insert of the same
@@ -89,14 +110,6 @@ HomeStore::TableSql::TableSql(const Table& described) : table(described) {
                  ".leg AND excluded.seq >= " + applied + ".seq)";
   applied_after = "SELECT seq, leg, " + key_columns(width) + " FROM " + applied +
                   " WHERE leg = $1 AND seq > $2 ORDER BY seq LIMIT $3";
-
-  log_has = "SELECT 1 FROM ringshard_change_log WHERE table_name = $1";
-  for (std::size_t i = 0; i < width; ++i) {
-    log_has += " AND k" + std::to_string(i) + " = $" + std::to_string(i + 2);
-    if (i < table.key_collations.size() && !table.key_collations[i].empty())
-      log_has += " COLLATE " + quoted(table.key_collations[i]);
-  }
-  log_has += " LIMIT 1";
 }
 
 }  // namespace ringshard

@@ -109,39 +109,6 @@ void require_lease(const MoveRecord& stored, std::string_view holder, std::int64
                     std::to_string(now_ms - stored.lease_until_ms) + " ms ago");
 }
 
-/// What an operator can do with a move in this stage, as the end of a refusal.
-std::string way_out(const MoveRecord& move) {
-  if (is_final(move.stage)) return "the move is over and nothing can be done with it any more";
-  std::string ways;
-  const auto add = [&](const std::string& way) { ways += (ways.empty() ? "" : ", ") + way; };
-  if (can_abort(move.stage)) add("`ringshard abort`");
-  if (can_roll_back(move.stage)) {
-    add("`ringshard rollback`");
-    add("`ringshard finalize`");
-  }
-  if (move.stage == MoveStage::rolling_back) add("`ringshard finalize`");
-  add("`ringshard pause`");
-  add("`ringshard resume`");
-  return "what can be done: " + ways;
-}
-
-/// A wish for what is under way already is granted.
-bool can_be_wished(MoveWish wish, MoveStage stage) {
-  switch (wish) {
-    case MoveWish::none:
-    case MoveWish::pause:
-      return !is_final(stage);
-    case MoveWish::abort:
-      return can_abort(stage) || stage == MoveStage::reverting;
-    case MoveWish::roll_back:
-      return can_roll_back(stage) || stage == MoveStage::rolling_back;
-    case MoveWish::finalize:
-      return can_roll_back(stage) || stage == MoveStage::rolling_back ||
-             stage == MoveStage::cleaning;
-  }
-  return false;
-}
-
 std::string_view participle(MoveWish wish) {
   switch (wish) {
     case MoveWish::none:
@@ -334,7 +301,7 @@ void Catalog::wish(std::string_view move_id, MoveWish wish) {
       throw Error(ErrorCode::refused,
                   "move " + stored.id + " is in stage " + std::string(to_string(stored.stage)) +
                       " (" + std::string(invariant(stored.stage)) + ") and can not be " +
-                      std::string(participle(wish)) + "; " + way_out(stored))
+                      std::string(participle(wish)) + "; " + way_out(stored.stage))
           .with_shard(stored.shard);
     if (stored.wish == wish) return;
     session.execute("UPDATE ringshard_move SET wish = $2, updated_ms = $3 WHERE id = $1",

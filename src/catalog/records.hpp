@@ -43,9 +43,6 @@ struct KeyspaceDefinition {
       reference_schema;  ///< what a node's reference home is made of; no statements: there is none
 };
 
-/// What an operator wants of a move that somebody may be running.
-enum class MoveWish : std::uint8_t { none, pause, abort, roll_back, finalize };
-
 struct MoveRecord {
   std::string id;
   std::string plan_id;
@@ -86,7 +83,5 @@ struct Event {
 
 std::string_view to_string(KeyspaceState state) noexcept;
 std::optional<KeyspaceState> parse_keyspace_state(std::string_view name) noexcept;
-std::string_view to_string(MoveWish wish) noexcept;
-std::optional<MoveWish> parse_move_wish(std::string_view name) noexcept;
 
 }  // namespace ringshard

@@ -35,7 +35,7 @@ Access access_of(const HomeRecord& record) noexcept {
 bool handover_is_decided(const HomeRecord& old_owner, const HomeRecord& new_owner) noexcept {
   return old_owner.role == Role::mirror && new_owner.role == Role::mirror &&
          old_owner.move_id == new_owner.move_id && old_owner.shard == new_owner.shard &&
-         old_owner.leg == new_owner.leg + 1;
+         old_owner.leg == new_owner.leg + 1 && old_owner.certificate == new_owner.certificate;
 }
 
 bool routers_trim_log(const HomeRecord& owner) noexcept {

@@ -42,6 +42,10 @@ struct HomeRecord {
   std::string move_id;  ///< empty: none
   std::string mover;  ///< the lease holder that may work on this home; a mover that lost its lease
                       ///< finds another
+  /// Names the attempt of a cutover in which this home was made equal to its owner, under the lock;
+  /// the record of a decided handover repeats it. A copy that is older, out of a backup perhaps,
+  /// holds another one and is never promoted.
+  std::string certificate;
 
   bool being_moved() const noexcept { return !peer.empty(); }
 
@@ -58,7 +62,8 @@ enum class Access : std::uint8_t {
 /// Decides from the record alone; exhaustive over role and state.
 Access access_of(const HomeRecord& record) noexcept;
 
-/// True if `old_owner` has handed its shard to `new_owner` and the latter has not been told yet:
+/// True if `old_owner` has handed its shard to `new_owner`, to this very copy, and the latter has
+/// not been told yet:
 /// whoever sees this may finish it, by setting new_owner's role to owner and its leg to
 /// old_owner's.
 bool handover_is_decided(const HomeRecord& old_owner, const HomeRecord& new_owner) noexcept;

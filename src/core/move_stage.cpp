@@ -119,15 +119,17 @@ bool can_roll_back(MoveStage stage) noexcept {
 }
 
 bool can_follow(MoveStage from, MoveStage to) noexcept {
+  // Straight to cut_over: a catalog that was restored from an older copy catches up with the homes.
   switch (from) {
     case MoveStage::planned:
-      return to == MoveStage::mirroring || to == MoveStage::reverting;
+      return to == MoveStage::mirroring || to == MoveStage::reverting || to == MoveStage::cut_over;
     case MoveStage::mirroring:
-      return to == MoveStage::backfilling || to == MoveStage::reverting;
+      return to == MoveStage::backfilling || to == MoveStage::reverting ||
+             to == MoveStage::cut_over;
     case MoveStage::backfilling:
-      return to == MoveStage::verifying || to == MoveStage::reverting;
+      return to == MoveStage::verifying || to == MoveStage::reverting || to == MoveStage::cut_over;
     case MoveStage::verifying:
-      return to == MoveStage::ready || to == MoveStage::reverting;
+      return to == MoveStage::ready || to == MoveStage::reverting || to == MoveStage::cut_over;
     case MoveStage::ready:
       return to == MoveStage::verifying || to == MoveStage::cut_over || to == MoveStage::reverting;
     case MoveStage::cut_over:
@@ -149,6 +151,71 @@ bool can_follow(MoveStage from, MoveStage to) noexcept {
       return false;
   }
   return false;
+}
+
+std::string_view to_string(MoveWish wish) noexcept {
+  switch (wish) {
+    case MoveWish::none:
+      return "none";
+    case MoveWish::pause:
+      return "pause";
+    case MoveWish::abort:
+      return "abort";
+    case MoveWish::roll_back:
+      return "roll_back";
+    case MoveWish::finalize:
+      return "finalize";
+  }
+  return "unknown";
+}
+
+std::optional<MoveWish> parse_move_wish(std::string_view name) noexcept {
+  for (const MoveWish wish : all_move_wishes)
+    if (to_string(wish) == name) return wish;
+  return std::nullopt;
+}
+
+std::string_view command_of(MoveWish wish) noexcept {
+  switch (wish) {
+    case MoveWish::none:
+      return "resume";
+    case MoveWish::pause:
+      return "pause";
+    case MoveWish::abort:
+      return "abort";
+    case MoveWish::roll_back:
+      return "rollback";
+    case MoveWish::finalize:
+      return "finalize";
+  }
+  return "unknown";
+}
+
+bool can_be_wished(MoveWish wish, MoveStage stage) noexcept {
+  switch (wish) {
+    case MoveWish::none:
+    case MoveWish::pause:
+      return !is_final(stage);
+    case MoveWish::abort:
+      return can_abort(stage) || stage == MoveStage::reverting;
+    case MoveWish::roll_back:
+      return can_roll_back(stage) || stage == MoveStage::rolling_back;
+    case MoveWish::finalize:
+      return can_roll_back(stage) || stage == MoveStage::rolling_back ||
+             stage == MoveStage::cleaning;
+  }
+  return false;
+}
+
+std::string way_out(MoveStage stage) {
+  std::string ways;
+  for (const MoveWish wish :
+       {MoveWish::abort, MoveWish::roll_back, MoveWish::finalize, MoveWish::pause, MoveWish::none})
+    if (can_be_wished(wish, stage))
+      ways +=
+          (ways.empty() ? "`ringshard " : ", `ringshard ") + std::string(command_of(wish)) + "`";
+  return ways.empty() ? "the move is over and nothing can be done with it any more"
+                      : "what can be done: " + ways;
 }
 
 }  // namespace ringshard

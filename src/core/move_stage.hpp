@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace ringshard {
@@ -50,5 +51,29 @@ bool can_roll_back(MoveStage stage) noexcept;
 
 /// The stages that may be stored after `from`.
 bool can_follow(MoveStage from, MoveStage to) noexcept;
+
+/// What an operator wants of a move that somebody may be running. Names are a stored format.
+enum class MoveWish : std::uint8_t {
+  none,       ///< that it goes on
+  pause,      ///< that it stops between two steps
+  abort,      ///< that it is given up before its cutover
+  roll_back,  ///< that the shard goes back to its source
+  finalize    ///< that its observation ends now
+};
+
+inline constexpr std::array all_move_wishes{MoveWish::none, MoveWish::pause, MoveWish::abort,
+                                            MoveWish::roll_back, MoveWish::finalize};
+
+std::string_view to_string(MoveWish wish) noexcept;
+std::optional<MoveWish> parse_move_wish(std::string_view name) noexcept;
+
+/// The command of the program ringshard that utters a wish: "rollback"; "resume" for none.
+std::string_view command_of(MoveWish wish) noexcept;
+
+/// The wish means something in this stage. One for what is under way already is granted.
+bool can_be_wished(MoveWish wish, MoveStage stage) noexcept;
+
+/// What an operator can do with a move in this stage, as the end of a refusal.
+std::string way_out(MoveStage stage);
 
 }  // namespace ringshard

@@ -5,6 +5,13 @@
 
 namespace ringshard {
 
+Row primary_key_of(const Table& table, RowView row) {
+  Row key;
+  key.reserve(table.key_positions.size());
+  for (const std::size_t position : table.key_positions) key.push_back(to_value(row[position]));
+  return key;
+}
+
 const Table* HomeSchema::find(std::string_view table_name) const noexcept {
   const auto found = std::find_if(tables.begin(), tables.end(),
                                   [&](const Table& table) { return table.name == table_name; });

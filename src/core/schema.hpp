@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <ringshard/value.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +18,12 @@ struct Table {
   std::vector<std::string>
       key_collations;  ///< as the database names them; empty string: its default
   std::vector<std::vector<std::string>> unique_keys;  ///< further unique keys
+  std::vector<std::string> fixed_columns;  ///< those that a row gets when it is inserted, and keeps
   friend bool operator==(const Table&, const Table&) = default;
 };
+
+/// The primary key in a row of the table's columns.
+Row primary_key_of(const Table& table, RowView row);
 
 /// All tables of a home, and the statements that make them in an empty one, in an order that works.
 struct HomeSchema {

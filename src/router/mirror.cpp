@@ -180,7 +180,7 @@ bool Mirror::log_is_too_long(Node& owner_node, const HomeName& home, const HomeR
                              TxMode mode) {
   const Deadline deadline = Deadline::after(clock_, timeout_);
   Begun begun = begin_in_home(owner_node.maintenance(), home, mode, deadline, deadline);
-  const auto& record = begun.record;
+  const HomeRecord* record = begun.record;
   if (!record || record->role != Role::owner || !record->being_moved() ||
       !same_leg(*record, owner)) {
     return false;
@@ -193,9 +193,10 @@ bool Mirror::log_is_too_long(Node& owner_node, const HomeName& home, const HomeR
   if (store.log_rows() <= log_rows_max_) return false;
   if (mode == TxMode::read) return true;
 
-  owner_node.dialect().remove_capture(store.session());
+  // Nothing is noted from here on. What was noted is the migrator's to remove: it would take long.
+  // By the move's id, which stays, it learns what has happened.
   HomeRecord alone = *record;
-  alone.peer.clear();  // the move's id stays: by it the migrator learns what has happened
+  alone.peer.clear();
   store.store_record(alone);
   store.session().commit();
   return true;

@@ -4,6 +4,7 @@
 #include <ringshard/error.hpp>
 #include <utility>
 
+#include "core/home_text.hpp"
 #include "support/log.hpp"
 
 namespace ringshard::router {
@@ -31,11 +32,8 @@ Error with_place(const Error& error, const View& view, NodeIndex node, ShardId s
 }
 
 std::string describe(const View& view, NodeIndex node, const std::optional<HomeRecord>& record) {
-  const std::string name = "node '" + view.node(node).name() + "' ";
-  if (!record) return name + "has no such home";
-  return name + "has a " + std::string(to_string(record->role)) + " of leg " +
-         std::to_string(record->leg) + " that names " +
-         (record->peer.empty() ? "nobody" : "'" + record->peer + "'");
+  return "node '" + view.node(node).name() + "' has " +
+         (record ? "a home that says " + describe(*record) : "no such home");
 }
 
 }  // namespace
@@ -46,8 +44,8 @@ Begun begin_in_home(SessionPool& pool, const HomeName& home, TxMode mode, Deadli
     SessionPool::Lease lease = pool.acquire(home, deadline);
     try {
       lease->set_statement_deadline(deadline);
-      auto record = lease->begin_home(home, mode, lock_deadline);
-      return {std::move(lease), std::move(record)};
+      const HomeRecord* record = lease->begin_home(home, mode, lock_deadline);
+      return {std::move(lease), record};
     } catch (const Error& error) {
       // A lock that was not had says nothing about the connection; all else does.
       if (error.code() != ErrorCode::conflict) lease.discard();
@@ -63,7 +61,7 @@ HomeTransaction OwnerSearch::begin_at(const std::shared_ptr<const View>& view, N
     Begun begun =
         begin_in_home(view->node(node).application(), home_name(*view, shard), mode, deadline,
                       earlier(deadline, Deadline::after(clock_, lock_wait_max)));
-    return HomeTransaction(view, node, std::move(begun.lease), std::move(begun.record));
+    return HomeTransaction(view, node, std::move(begun.lease), begun.record);
   } catch (const Error& error) {
     throw with_place(error, *view, node, shard);
   }
@@ -107,7 +105,7 @@ std::optional<HomeTransaction> OwnerSearch::visit(const std::shared_ptr<const Vi
     if (tx.record() && access_of(*tx.record()) != Access::redirect) return tx;
     // The home may be dropped and made again: nothing of this connection is worth keeping.
     tx.discard();
-    trail.push_back({node, tx.record()});
+    trail.push_back({node, tx.record() ? std::optional(*tx.record()) : std::nullopt});
   } catch (const Error& error) {
     if (error.code() != ErrorCode::not_found) throw;
     trail.push_back({node, std::nullopt});
@@ -155,7 +153,7 @@ void OwnerSearch::finish_handover(const View& view, const Visit& old_owner, cons
   // Under the lock: somebody else may have done it meanwhile. Without a commit it is rolled back.
   if (!begun.record || !handover_is_decided(decided, *begun.record)) return;
   const std::string& old_name = view.node(old_owner.node).name();
-  if (!begun.lease.store().promote(decided.move_id, decided.leg, old_name)) return;
+  if (!begun.lease.store().promote(decided, old_name)) return;
   begun.lease->commit();
   Counters::count(counters_.finished_handovers);
   log::info("shard " + std::to_string(decided.shard.value) + ": finished the handover from '" +

@@ -19,23 +19,22 @@ namespace ringshard::router {
 class HomeTransaction {
  public:
   HomeTransaction(std::shared_ptr<const View> view, NodeIndex node, SessionPool::Lease lease,
-                  std::optional<HomeRecord> record)
-      : view_(std::move(view)), node_(node), lease_(std::move(lease)), record_(std::move(record)) {}
+                  const HomeRecord* record)
+      : view_(std::move(view)), node_(node), lease_(std::move(lease)), record_(record) {}
   HomeTransaction(HomeTransaction&& other) noexcept
       : view_(std::move(other.view_)),
         node_(other.node_),
         lease_(std::move(other.lease_)),
-        record_(std::move(other.record_)) {
+        record_(other.record_) {
     other.lease_.reset();
   }
   HomeTransaction& operator=(HomeTransaction&&) = delete;
   ~HomeTransaction() { end(); }
 
   const View& view() const noexcept { return *view_; }
-  NodeIndex node_index() const noexcept { return node_; }
   Node& node() const noexcept { return view_->node(node_); }
-  /// What the home says of itself in this transaction.
-  const std::optional<HomeRecord>& record() const noexcept { return record_; }
+  /// What the home says of itself in this transaction, for as long as that is open; null: nothing.
+  const HomeRecord* record() const noexcept { return record_; }
   Session& session() noexcept { return lease_->session(); }
   HomeStore& store() noexcept { return lease_->store(); }
 
@@ -45,6 +44,7 @@ class HomeTransaction {
   /// Rolls back what was not committed and gives the connection back.
   void end() noexcept {
     if (!lease_) return;
+    record_ = nullptr;
     if (lease_->session().in_transaction()) lease_->session().rollback();
     lease_.reset();
   }
@@ -53,13 +53,14 @@ class HomeTransaction {
   std::shared_ptr<const View> view_;  // keeps the node alive for the lease
   NodeIndex node_;
   std::optional<SessionPool::Lease> lease_;
-  std::optional<HomeRecord> record_;
+  const HomeRecord* record_;  // the session's
 };
 
-/// A connection whose transaction is open, and what the home says of itself in it.
+/// A connection whose transaction is open, and what the home says of itself in it (null: nothing),
+/// which is the session's.
 struct Begun {
   SessionPool::Lease lease;
-  std::optional<HomeRecord> record;
+  const HomeRecord* record;
 };
 
 /// Begins a transaction in a home. A connection to a home that was since removed or made anew is

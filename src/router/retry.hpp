@@ -23,8 +23,6 @@ class Retry {
   Retry(ShardId shard, const Limits& limits, Clock& clock, Counters& counters)
       : shard_(shard), limits_(limits), clock_(clock), counters_(counters), began_(clock.now()) {}
 
-  Deadline deadline() const noexcept { return limits_.deadline; }
-
   /// Counts a failed attempt and waits for the next one. If there is none, throws `error` again
   /// with the shard and what had been tried.
   void wait_after(const Error& error);

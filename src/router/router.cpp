@@ -22,11 +22,9 @@ constexpr std::int32_t scatter_threads_max = 64;
 
 BackendOpener opener_of(const Config& config, const ClusterOptions& options, Clock& clock) {
   if (options.open_backend) return options.open_backend;
-  BackendOptions backend;
-  backend.sqlite.synchronous_full = config.sqlite.synchronous != "normal";
-  backend.sqlite.foreign_keys = config.sqlite.foreign_keys;
-  return [backend, &clock](const std::string& dsn) -> std::shared_ptr<Backend> {
-    return open_backend(dsn, clock, backend);
+  return [backend_options = to_backend_options(config),
+          &clock](const std::string& dsn) -> std::shared_ptr<Backend> {
+    return open_backend(dsn, clock, backend_options);
   };
 }
 
@@ -133,7 +131,7 @@ void Router::write_once(ShardId shard, const WriteWork& work, Deadline deadline,
 }
 
 void Router::commit(HomeTransaction& home, ShardId shard) {
-  std::string why = "it was not open any more";
+  std::string why;
   if (home.session().in_transaction()) {
     try {
       return home.session().commit();
@@ -142,6 +140,8 @@ void Router::commit(HomeTransaction& home, ShardId shard) {
       if (error.code() != ErrorCode::sql) throw;
       why = error.what();
     }
+  } else {
+    why = "it was not open any more";
   }
   home.discard();
   throw Error(
@@ -191,7 +191,7 @@ bool Router::read_unchecked(ShardId shard, const ReadWork& work, Deadline deadli
   }
   // The mirror of a first leg is a copy in the making: it may lack rows that have always been
   // there.
-  const auto& record = home->record();
+  const HomeRecord* record = home->record();
   if (!record || (record->role == Role::mirror && record->leg <= 1)) {
     home->discard();
     return false;

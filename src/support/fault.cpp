@@ -60,6 +60,7 @@ constexpr std::array named_points{
     NamedPoint{FaultPoint::cutover_decided, "cutover_decided"},
     NamedPoint{FaultPoint::cutover_promoted, "cutover_promoted"},
     NamedPoint{FaultPoint::placement_stored, "placement_stored"},
+    NamedPoint{FaultPoint::capture_shrunk, "capture_shrunk"},
     NamedPoint{FaultPoint::capture_removed, "capture_removed"},
     NamedPoint{FaultPoint::home_dropped, "home_dropped"},
     NamedPoint{FaultPoint::write_locked, "write_locked"},

@@ -56,6 +56,7 @@ enum class FaultPoint : std::uint8_t {
   cutover_decided,   ///< committed at the old owner: the new one does not know yet
   cutover_promoted,  ///< the new owner knows, the catalog does not
   placement_stored,
+  capture_shrunk,   ///< a part of what the capture noted is deleted
   capture_removed,  ///< the owner has no capture left, the other home still exists
   home_dropped,     ///< the other home is gone, the stage is not stored
   // inside a router

@@ -125,10 +125,10 @@ CONFORMANCE_TEST_CASE("capture may be installed twice, and is gone when it is re
     });
   };
   const auto remove = [&] {
-    home.maintain(TxMode::exclusive, [](HomeStore& store) {
-      store.dialect().remove_capture(store.session());
-      return 0;
-    });
+    for (bool removed = false; !removed;)
+      removed = home.maintain(TxMode::exclusive, [](HomeStore& store) {
+        return store.dialect().remove_capture(store.session(), 1);
+      });
   };
   CHECK_FALSE(has());
   remove();

@@ -226,10 +226,7 @@ struct MovingPair {
       inserted += target.maintain(
           TxMode::write, [&](HomeStore& store) { return store.insert_missing(table, batch); });
       if (batch.empty()) break;
-      Row last;
-      for (const std::size_t position : table.key_positions)
-        last.push_back(to_value(batch[batch.size() - 1][position]));
-      after = std::move(last);
+      after = primary_key_of(table, batch[batch.size() - 1]);
     }
     return inserted;
   }

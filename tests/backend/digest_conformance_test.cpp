@@ -85,6 +85,35 @@ CONFORMANCE_TEST_CASE("the digests of the parts of a table add up to the whole")
   CHECK(sum == whole);
 }
 
+CONFORMANCE_TEST_CASE("the ends of chunks divide a table, and any range of it, without a gap") {
+  TestType fixture;
+  TestHome home(fixture.open_node("a"), at_rest(),
+                {"CREATE TABLE line (note TEXT, pos BIGINT, invoice TEXT, "
+                 "PRIMARY KEY (invoice, pos))"});
+  for (const char* invoice : {"a", "b", "c"})
+    for (int pos = 1; pos <= 3; ++pos)
+      home.run("INSERT INTO line VALUES ('x', " + std::to_string(pos) + ", '" + invoice + "')");
+  const Table table = home.table("line");
+  const auto end_of = [&](const KeyRange& range, std::size_t rows) {
+    return home.maintain(TxMode::read, [&](HomeStore& store) {
+      const auto end = store.chunk_end(table, range, rows);
+      return end ? describe(*end) : "none";
+    });
+  };
+  const Row from{text("a"), id(2)};
+  const Row through{text("c"), id(1)};
+  CHECK(end_of({}, 1) == "('a', 1)");
+  CHECK(end_of({}, 9) == "('c', 3)");
+  CHECK(end_of({}, 10) == "none");
+  CHECK(end_of({from, std::nullopt}, 4) == "('b', 3)");
+  CHECK(end_of({from, std::nullopt}, 8) == "none");
+  CHECK(end_of({std::nullopt, through}, 7) == "('c', 1)");
+  CHECK(end_of({std::nullopt, through}, 8) == "none");
+  CHECK(end_of({from, through}, 5) == "('c', 1)");
+  CHECK(end_of({from, through}, 6) == "none");
+  CHECK(home.digest("line", {from, through}).rows == 5);
+}
+
 CONFORMANCE_TEST_CASE("the digest of no rows is zero and says so") {
   TestType fixture;
   Digests digest(fixture);

@@ -28,15 +28,22 @@ CONFORMANCE_TEST_CASE("a record that was stored is read back") {
 
 CONFORMANCE_TEST_CASE("a mirror is promoted once, and only by its own move in the next leg") {
   TestType fixture;
-  TestHome home(fixture.open_node("a"), mirror(1), items);
-  const auto promote = [&](const std::string& move, std::int64_t leg) {
+  HomeRecord certified = mirror(1);
+  certified.certificate = "attempt 2";
+  TestHome home(fixture.open_node("a"), certified, items);
+  const auto promote = [&](const std::string& move, std::int64_t leg,
+                           const std::string& certificate = "attempt 2") {
+    HomeRecord decided = mirror(leg);
+    decided.move_id = move;
+    decided.certificate = certificate;
     return home.maintain(TxMode::exclusive,
-                         [&](HomeStore& store) { return store.promote(move, leg, "source"); });
+                         [&](HomeStore& store) { return store.promote(decided, "source"); });
   };
   CHECK_FALSE(promote("m2", 2));
   CHECK_FALSE(promote("m1", 1));
   CHECK_FALSE(promote("m1", 3));
-  CHECK(home.maintain(TxMode::read, [](HomeStore& store) { return store.record(); }) == mirror(1));
+  CHECK_FALSE(promote("m1", 2, "attempt 1"));
+  CHECK(home.maintain(TxMode::read, [](HomeStore& store) { return store.record(); }) == certified);
   CHECK(promote("m1", 2));
   CHECK_FALSE(promote("m1", 2));
   const auto record = home.maintain(TxMode::read, [](HomeStore& store) { return store.record(); });
@@ -68,10 +75,11 @@ CONFORMANCE_TEST_CASE("the log's head stays where it was when its entries are er
   CHECK(head() == log.back().seq);
   pair.owner.run("INSERT INTO item VALUES (6, 'x')");
   CHECK(pair.owner.log().back().seq > log.back().seq);
+  const Table table = pair.owner.table("item");
   pair.owner.maintain(TxMode::read, [&](HomeStore& store) {
     CHECK(store.log_rows() == 2);
-    CHECK(store.log_has("item", key(3)));
-    CHECK_FALSE(store.log_has("item", key(1)));
+    CHECK(store.log_has(table, key(3)));
+    CHECK_FALSE(store.log_has(table, key(1)));
     CHECK(store.log_after(log[2].seq, 10).size() == 1);
     CHECK(store.log_after(0, 1).size() == 1);
     return 0;
@@ -170,8 +178,9 @@ CONFORMANCE_TEST_CASE("keys that the database takes for one are one for newer wi
   CHECK(same(pair.target.fetch("tag", {std::string("a")}), upper));
   CHECK(pair.target.digest("tag").rows == 1);
   pair.owner.run("INSERT INTO tag VALUES ('Q', 1)");
-  pair.owner.maintain(TxMode::read, [](HomeStore& store) {
-    CHECK(store.log_has("tag", {std::string("q")}));
+  const Table table = pair.owner.table("tag");
+  pair.owner.maintain(TxMode::read, [&](HomeStore& store) {
+    CHECK(store.log_has(table, {std::string("q")}));
     return 0;
   });
 }

@@ -78,6 +78,25 @@ TEST_CASE("a record changed by a session itself is seen by its next transaction"
   CHECK(role_seen_by(session, home.name(), TxMode::write) == Role::mirror);
 }
 
+TEST_CASE("a record changed by another session between two writes of this one is seen") {
+  SqliteFixture fixture;
+  TestHome home(fixture.open_node("a"), at_rest(), items);
+  const auto other = home.another(SessionUse::maintenance);
+  const bool writes = GENERATE(true, false);
+  for (const char* role : {"mirror", "owner", "mirror"}) {
+    home.apply([&](Session& session) {
+      if (writes) session.execute("INSERT INTO item (name) VALUES ('x')");
+    });
+    {
+      SessionTransaction tx(*other, home.name(), TxMode::exclusive, soon());
+      other->execute("UPDATE ringshard_home SET role = $1", {std::string_view(role)});
+      tx.commit();
+    }
+    CHECK(to_string(role_seen_by(home.application(), home.name(), TxMode::write)) == role);
+    CHECK(to_string(role_seen_by(home.application(), home.name(), TxMode::read)) == role);
+  }
+}
+
 TEST_CASE("a change of the record that was rolled back is not seen") {
   SqliteFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);

@@ -70,6 +70,24 @@ TEST_CASE("a session notices before a write that its home was removed or replace
   CHECK(error_of(write) == ErrorCode::unavailable);
 }
 
+TEST_CASE("a session notices what an operator does to the file of its home") {
+  SqliteFixture fixture;
+  TestHome home(fixture.open_node("a"), at_rest(), items);
+  const auto file = fixture.file("a", "shop_7");
+  const TxMode mode = GENERATE(TxMode::read, TxMode::write);
+  const auto begin = [&] { SessionTransaction(home.application(), home.name(), mode, soon()); };
+  for (int i = 0; i < 3; ++i) REQUIRE(error_of(begin) == std::nullopt);
+  SECTION("moved away") { std::filesystem::rename(file, file.string() + ".old"); }
+  SECTION("replaced") {
+    std::filesystem::copy_file(file, file.string() + ".new");
+    std::filesystem::rename(file.string() + ".new", file);
+  }
+  SECTION("moved with its directory") {
+    std::filesystem::rename(file.parent_path(), fixture.folder() / "old");
+  }
+  CHECK(error_of(begin) == ErrorCode::not_found);
+}
+
 TEST_CASE("a file that is another home's is not taken for this one") {
   SqliteFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);

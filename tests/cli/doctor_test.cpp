@@ -9,9 +9,9 @@
 #include "support/fault.hpp"
 
 using namespace ringshard;
+using ringshard::testing::CommandFleet;
 using ringshard::testing::Ran;
 using ringshard::testing::read_file;
-using ringshard::testing::TestFleet;
 
 namespace fs = std::filesystem;
 
@@ -25,7 +25,7 @@ std::vector<std::string> kinds(const nlohmann::json& report) {
   return found;
 }
 
-nlohmann::json examined(const TestFleet& fleet) {
+nlohmann::json examined(const CommandFleet& fleet) {
   const Ran ran = fleet.run("doctor --json");
   INFO(ran.out << ran.err);
   nlohmann::json report = ran.json();
@@ -35,7 +35,7 @@ nlohmann::json examined(const TestFleet& fleet) {
   return report;
 }
 
-void check_mended(const TestFleet& fleet) {
+void check_mended(const CommandFleet& fleet) {
   const Ran ran = fleet.run("doctor --mend --json");
   INFO(ran.out << ran.err);
   CHECK(ran.exit_code == 0);
@@ -48,7 +48,7 @@ using Kinds = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a fleet where nothing is wrong is clean") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   const Ran ran = fleet.done("doctor");
   CHECK(ran.out.find("\nclean\n") != std::string::npos);
@@ -56,7 +56,7 @@ TEST_CASE("a fleet where nothing is wrong is clean") {
 }
 
 TEST_CASE("misplaced rows are brought home with their children") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   const int right = fleet.shard_of(1000);
   const int wrong = (right + 1) % 8;
@@ -72,7 +72,7 @@ TEST_CASE("misplaced rows are brought home with their children") {
 }
 
 TEST_CASE("a misplaced row that is at its home already is only removed") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   const int wrong = (fleet.shard_of(1) + 1) % 8;
   fleet.damage(fleet.node_of(wrong), wrong, "INSERT INTO customer VALUES (1, 'customer 1', 1)");
@@ -82,7 +82,7 @@ TEST_CASE("a misplaced row that is at its home already is only removed") {
 }
 
 TEST_CASE("a misplaced row is left alone where another row has its primary key") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   const int wrong = (fleet.shard_of(1) + 1) % 8;
   fleet.damage(fleet.node_of(wrong), wrong, "INSERT INTO customer VALUES (1, 'another', 1)");
@@ -95,7 +95,7 @@ TEST_CASE("a misplaced row is left alone where another row has its primary key")
 }
 
 TEST_CASE("rows without a parent are named and not touched") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   fleet.damage(fleet.node_of(0), 0, "INSERT INTO invoice VALUES (777, 1000, 1.0)");
   CHECK(kinds(examined(fleet)) == Kinds{"keyless_rows"});
@@ -103,7 +103,7 @@ TEST_CASE("rows without a parent are named and not touched") {
 }
 
 TEST_CASE("a mirror that a finished move left behind is dropped") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   fleet.configure({"a", "b", "c"});
   const auto move = fleet.done("apply --json --observe-for 1h").json()["moves"][0];
@@ -120,7 +120,7 @@ TEST_CASE("a mirror that a finished move left behind is dropped") {
 }
 
 TEST_CASE("capture that a finished move left behind is removed") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   fleet.configure({"a", "b", "c"});
   const auto move = fleet.done("apply --json --observe-for 1h").json()["moves"][0];
@@ -135,7 +135,7 @@ TEST_CASE("capture that a finished move left behind is removed") {
 }
 
 TEST_CASE("two owners of one shard are named and neither is touched") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   const std::string owner = fleet.node_of(2);
   const std::string other = owner == "a" ? "b" : "a";
@@ -147,7 +147,7 @@ TEST_CASE("two owners of one shard are named and neither is touched") {
 }
 
 TEST_CASE("a home that is gone is named") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fs::remove(fleet.home_file(fleet.node_of(2), 2));
   const auto report = examined(fleet);
   CHECK(kinds(report) == Kinds{"missing_home"});
@@ -155,7 +155,7 @@ TEST_CASE("a home that is gone is named") {
 }
 
 TEST_CASE("a home under another shard's name is named") {
-  TestFleet fleet({"a"});
+  CommandFleet fleet({"a"});
   fs::copy_file(fleet.home_file("a", 2), fleet.home_file("a", 3),
                 fs::copy_options::overwrite_existing);
   const auto report = examined(fleet);
@@ -164,7 +164,7 @@ TEST_CASE("a home under another shard's name is named") {
 }
 
 TEST_CASE("a handover that was decided and not told is promoted") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   fleet.configure({"a", "b", "c"}, "move: {observe_for: 0s}\n");
   fault::set_handler([done = false](FaultPoint point) mutable {
@@ -185,8 +185,30 @@ TEST_CASE("a handover that was decided and not told is promoted") {
   CHECK(fleet.done("verify --json").json()["rows"] == 60);
 }
 
+TEST_CASE("a copy that is older than what was handed over to is named and not promoted") {
+  CommandFleet fleet;
+  fleet.fill(20);
+  fleet.configure({"a", "b", "c"}, "move: {observe_for: 0s}\n");
+  fault::set_handler([done = false](FaultPoint point) mutable {
+    if (point != FaultPoint::cutover_decided || done) return;
+    done = true;
+    throw Error(ErrorCode::unavailable, "broken off by the test");
+  });
+  fleet.run("apply");
+  fault::set_handler({});
+  int shard = -1;
+  const nlohmann::json before = examined(fleet);
+  for (const auto& finding : before["findings"])
+    if (finding["kind"] == "handover_not_promoted") shard = finding["shard"];
+  REQUIRE(shard >= 0);
+  fleet.damage("c", shard, "UPDATE ringshard_home SET certificate = 'of another attempt'");
+  CHECK(kinds(fleet.run("doctor --mend --json").json()) ==
+        Kinds{"half_move", "copy_not_certified"});
+  CHECK(fleet.run("resume").exit_code != 0);
+}
+
 TEST_CASE("a placement that fell behind is set to the one owner") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   fleet.configure({"a", "b", "c"});
   // The catalog knows the node but not yet where the shards went: a backup from before the moves.
@@ -202,7 +224,7 @@ TEST_CASE("a placement that fell behind is set to the one owner") {
 }
 
 TEST_CASE("reference homes that differ are made equal to that of a node") {
-  TestFleet fleet({"a", "b", "c"});
+  CommandFleet fleet({"a", "b", "c"});
   for (const char* node : {"a", "b", "c"})
     fleet.damage_file(fleet.folder().path() / node / "shop_reference.db",
                       "INSERT INTO genre VALUES (1, 'Rock'), (2, 'Jazz')");
@@ -220,7 +242,7 @@ TEST_CASE("reference homes that differ are made equal to that of a node") {
 }
 
 TEST_CASE("a node that is gone is said once and not taken for lost homes") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(20);
   fs::remove_all(fleet.folder().path() / "b");
   const auto report = examined(fleet);

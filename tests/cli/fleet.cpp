@@ -14,7 +14,7 @@ namespace ringshard::testing {
 
 namespace fs = std::filesystem;
 
-TestFleet::TestFleet(std::vector<std::string> nodes, int shards) : shards_(shards) {
+CommandFleet::CommandFleet(std::vector<std::string> nodes, int shards) : shards_(shards) {
   folder_.write(
       "schema.sql",
       "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL, genre INTEGER);\n"
@@ -25,7 +25,7 @@ TestFleet::TestFleet(std::vector<std::string> nodes, int shards) : shards_(shard
   done("init");
 }
 
-void TestFleet::configure(const std::vector<std::string>& nodes, const std::string& more) {
+void CommandFleet::configure(const std::vector<std::string>& nodes, const std::string& more) {
   std::string text =
       "catalog: sqlite:catalog.db\n"
       "keyspace:\n"
@@ -50,7 +50,7 @@ void TestFleet::configure(const std::vector<std::string>& nodes, const std::stri
   folder_.write("ringshard.yaml", text + more);
 }
 
-Ran TestFleet::run(const std::string& arguments) const {
+Ran CommandFleet::run(const std::string& arguments) const {
   std::vector<std::string> words;
   std::istringstream stream(arguments);
   for (std::string word; stream >> word;) words.push_back(word);
@@ -66,14 +66,14 @@ Ran TestFleet::run(const std::string& arguments) const {
   return ran;
 }
 
-Ran TestFleet::done(const std::string& arguments) const {
+Ran CommandFleet::done(const std::string& arguments) const {
   Ran ran = run(arguments);
   INFO(arguments << "\n" << ran.out << "\n" << ran.err);
   REQUIRE(ran.exit_code == 0);
   return ran;
 }
 
-void TestFleet::fill(int count) {
+void CommandFleet::fill(int count) {
   for (int customer = 1; customer <= count; ++customer) {
     const int shard = shard_of(customer);
     const std::string id = std::to_string(customer);
@@ -85,11 +85,11 @@ void TestFleet::fill(int count) {
   }
 }
 
-void TestFleet::damage(const std::string& node, int shard, const std::string& sql) const {
+void CommandFleet::damage(const std::string& node, int shard, const std::string& sql) const {
   damage_file(home_file(node, shard), sql);
 }
 
-void TestFleet::damage_file(const fs::path& file, const std::string& sql) const {
+void CommandFleet::damage_file(const fs::path& file, const std::string& sql) const {
   sqlite3* database = nullptr;
   std::string message;
   // The triggers of a mirror refuse a write; whoever corrupts a file does not ask them.
@@ -101,21 +101,21 @@ void TestFleet::damage_file(const fs::path& file, const std::string& sql) const 
   if (!message.empty()) throw std::runtime_error(file.string() + ": " + message);
 }
 
-fs::path TestFleet::home_file(const std::string& node, int shard) const {
+fs::path CommandFleet::home_file(const std::string& node, int shard) const {
   return folder_.path() / node / ("shop_" + std::to_string(shard) + ".db");
 }
 
-cli::Fleet TestFleet::open() const {
+cli::OpenFleet CommandFleet::open() const {
   cli::CommonOptions options;
   options.config = folder_ / "ringshard.yaml";
   return cli::open_fleet(options, system_clock());
 }
 
-std::string TestFleet::node_of(int shard) const {
+std::string CommandFleet::node_of(int shard) const {
   return open().node_of(ShardId{static_cast<std::uint32_t>(shard)});
 }
 
-int TestFleet::shard_of(std::int64_t customer) const {
+int CommandFleet::shard_of(std::int64_t customer) const {
   return static_cast<int>(open().topology.shard_of(customer).value);
 }
 

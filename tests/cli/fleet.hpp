@@ -24,10 +24,10 @@ struct Ran {
 
 /// A small fleet of SQLite files in a folder of its own: customers by id with their invoices, and a
 /// reference table. Commands are run inside this process, as the program would run them.
-class TestFleet {
+class CommandFleet {
  public:
   /// `nodes` are active; the first ones of "a", "b", "c", "d".
-  explicit TestFleet(std::vector<std::string> nodes = {"a", "b"}, int shards = 8);
+  explicit CommandFleet(std::vector<std::string> nodes = {"a", "b"}, int shards = 8);
 
   const TemporaryFolder& folder() const { return folder_; }
 
@@ -50,7 +50,7 @@ class TestFleet {
   std::filesystem::path home_file(const std::string& node, int shard) const;
   std::string node_of(int shard) const;
   int shard_of(std::int64_t customer) const;
-  cli::Fleet open() const;
+  cli::OpenFleet open() const;
 
  private:
   TemporaryFolder folder_;

@@ -9,13 +9,13 @@
 #include "support/fault.hpp"
 
 using namespace ringshard;
+using ringshard::testing::CommandFleet;
 using ringshard::testing::Ran;
-using ringshard::testing::TestFleet;
 
 namespace {
 
 /// Gives `wish` as a command of its own while another migrator runs the only move past `point`.
-Ran wish_at(const TestFleet& fleet, FaultPoint point, const std::string& wish,
+Ran wish_at(const CommandFleet& fleet, FaultPoint point, const std::string& wish,
             const std::string& running) {
   Ran ran;
   std::thread operator_of_wish;
@@ -40,7 +40,7 @@ Ran wish_at(const TestFleet& fleet, FaultPoint point, const std::string& wish,
 }  // namespace
 
 TEST_CASE("an abort that came after the cutover was decided does not end well") {
-  TestFleet fleet({"a"}, 1);
+  CommandFleet fleet({"a"}, 1);
   fleet.fill(5);
   fleet.configure({"a:draining", "b"});
   const Ran late = wish_at(fleet, FaultPoint::cutover_decided, "abort", "apply --observe-for 0s");

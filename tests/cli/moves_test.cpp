@@ -9,9 +9,9 @@
 #include "support/fault.hpp"
 
 using namespace ringshard;
+using ringshard::testing::CommandFleet;
 using ringshard::testing::contents_of;
 using ringshard::testing::Ran;
-using ringshard::testing::TestFleet;
 
 namespace {
 
@@ -30,14 +30,14 @@ class FailOnce {
   FailOnce& operator=(const FailOnce&) = delete;
 };
 
-std::int64_t rows_of(const TestFleet& fleet) {
+std::int64_t rows_of(const CommandFleet& fleet) {
   return fleet.done("verify --json").json()["rows"].get<std::int64_t>();
 }
 
 }  // namespace
 
 TEST_CASE("a plan says who moves where and changes nothing") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(40);
   fleet.configure({"a", "b", "c"});
   const auto before = contents_of(fleet.folder().path());
@@ -55,7 +55,7 @@ TEST_CASE("a plan says who moves where and changes nothing") {
 }
 
 TEST_CASE("apply runs exactly the plan and nothing is lost") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(40);
   fleet.configure({"a", "b", "c"});
   const auto file = (fleet.folder() / "plan.json").string();
@@ -78,7 +78,7 @@ TEST_CASE("apply runs exactly the plan and nothing is lost") {
 }
 
 TEST_CASE("moves are observed until they are finalized or rolled back") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(40);
   fleet.configure({"a", "b", "c"});
   const auto report = fleet.done("apply --json --observe-for 1h").json();
@@ -113,7 +113,7 @@ TEST_CASE("moves are observed until they are finalized or rolled back") {
 }
 
 TEST_CASE("a move that failed does not stop the others and resume finishes it") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(40);
   fleet.configure({"a", "b", "c"});
   Ran ran;
@@ -137,7 +137,7 @@ TEST_CASE("a move that failed does not stop the others and resume finishes it") 
 }
 
 TEST_CASE("a paused move waits for resume and an aborted one leaves nothing") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(40);
   fleet.configure({"a", "b", "c"});
   {
@@ -157,7 +157,7 @@ TEST_CASE("a paused move waits for resume and an aborted one leaves nothing") {
 }
 
 TEST_CASE("a node with shards may not vanish from the configuration and is drained instead") {
-  TestFleet fleet({"a", "b", "c"});
+  CommandFleet fleet({"a", "b", "c"});
   fleet.fill(40);
   fleet.configure({"a", "b"});
   const auto before = contents_of(fleet.folder().path());
@@ -181,7 +181,7 @@ TEST_CASE("a node with shards may not vanish from the configuration and is drain
 }
 
 TEST_CASE("events tell what happened") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.configure({"a", "b", "c"});
   fleet.done("apply --observe-for 0s");
   const auto events = fleet.done("events --json --limit 1000").json()["events"];

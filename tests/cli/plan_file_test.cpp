@@ -8,9 +8,9 @@
 
 using namespace ringshard;
 using namespace ringshard::cli;
+using ringshard::testing::CommandFleet;
 using ringshard::testing::contents_of;
 using ringshard::testing::Ran;
-using ringshard::testing::TestFleet;
 
 namespace {
 
@@ -94,7 +94,7 @@ TEST_CASE("a plan that contradicts itself is not read") {
 }
 
 TEST_CASE("a plan with a move of a shard to its own node changes nothing") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.configure({"a", "b", "c"});
   const auto file = fleet.folder() / "plan.json";
   fleet.done("plan --out " + file.string());
@@ -110,8 +110,8 @@ TEST_CASE("a plan with a move of a shard to its own node changes nothing") {
 }
 
 TEST_CASE("a plan of another catalog is refused") {
-  TestFleet here;
-  TestFleet there;
+  CommandFleet here;
+  CommandFleet there;
   here.configure({"a", "b", "c"});
   there.configure({"a", "b", "c"});
   const auto file = here.folder() / "plan.json";
@@ -124,7 +124,7 @@ TEST_CASE("a plan of another catalog is refused") {
 }
 
 TEST_CASE("a plan is refused when the configuration changed since it was made") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.configure({"a", "b", "c"});
   const auto file = fleet.folder() / "plan.json";
   fleet.done("plan --out " + file.string());

@@ -20,7 +20,8 @@ using namespace ringshard::testing;
 namespace {
 
 /// Starts the program with its output in a file.
-pid_t start(const TestFleet& fleet, std::vector<std::string> arguments, const std::string& fault) {
+pid_t start(const CommandFleet& fleet, std::vector<std::string> arguments,
+            const std::string& fault) {
   arguments.insert(arguments.begin(), ringshard_program().string());
   arguments.insert(arguments.begin() + 2,
                    {"--config", (fleet.folder() / "ringshard.yaml").string()});
@@ -47,7 +48,7 @@ int exit_code_of(pid_t child) {
 }  // namespace
 
 TEST_CASE("apply that gets SIGTERM stops between two steps and resume finishes it") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(40);
   fleet.configure({"a", "b", "c"}, "move: {observe_for: 0s}\n");
   const pid_t child = start(fleet, {"apply"}, "backfill_chunk_read=stop");
@@ -72,7 +73,7 @@ TEST_CASE("apply that gets SIGTERM stops between two steps and resume finishes i
 }
 
 TEST_CASE("apply that is killed is finished by resume as soon as its lease is over") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(40);
   fleet.configure({"a", "b", "c"}, "move: {observe_for: 0s, lease: 1s}\n");
   const pid_t child = start(fleet, {"apply"}, "after_ready=kill");
@@ -90,16 +91,21 @@ TEST_CASE("apply that is killed is finished by resume as soon as its lease is ov
 }
 
 TEST_CASE("a fault point that is misspelt is a usage error") {
-  TestFleet fleet;
+  CommandFleet fleet;
   CHECK(exit_code_of(start(fleet, {"status"}, "nowhere=kill")) == 2);
 }
 
 TEST_CASE("the program outlives a reader that went away") {
-  TestFleet fleet;
+  CommandFleet fleet;
   const std::string command = "'" + ringshard_program().string() + "' status --config '" +
                               (fleet.folder() / "ringshard.yaml").string() + "'; echo $? >'" +
                               (fleet.folder() / "code").string() + "'";
   const std::string piped = "{ " + command + "; } | true";
   REQUIRE(std::system(piped.c_str()) == 0);
   CHECK(read_file(fleet.folder() / "code") != "141\n");
+}
+
+TEST_CASE("a fault point that does not exist is a usage error of the program") {
+  const CommandFleet fleet;
+  CHECK(exit_code_of(start(fleet, {"status"}, "nowhere=kill")) == 2);
 }

@@ -3,8 +3,8 @@
 #include "cli/fleet.hpp"
 #include "support/catch.hpp"
 
+using ringshard::testing::CommandFleet;
 using ringshard::testing::Ran;
-using ringshard::testing::TestFleet;
 
 namespace {
 
@@ -18,7 +18,7 @@ std::string all_texts(const nlohmann::json& report) {
 }  // namespace
 
 TEST_CASE("a fleet without damage is verified with the number of rows that were read") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(30);
   const auto report = fleet.done("verify --json").json();
   CHECK(report["verdict"] == "verified");
@@ -29,7 +29,7 @@ TEST_CASE("a fleet without damage is verified with the number of rows that were 
 }
 
 TEST_CASE("zero rows checked is not a pass") {
-  TestFleet fleet;
+  CommandFleet fleet;
   const Ran ran = fleet.run("verify --json");
   CHECK(ran.exit_code == 3);
   CHECK(ran.json()["rows"] == 0);
@@ -40,7 +40,7 @@ TEST_CASE("zero rows checked is not a pass") {
 }
 
 TEST_CASE("a sample says its seed and the same seed draws the same shards") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(40);
   const auto report = fleet.done("verify --json --sample 25%").json();
   CHECK(report["shards"] == 2);
@@ -52,7 +52,7 @@ TEST_CASE("a sample says its seed and the same seed draws the same shards") {
 }
 
 TEST_CASE("one shard can be verified and an unknown one is named") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(30);
   const auto report =
       fleet.done("verify --json --shard " + std::to_string(fleet.shard_of(1))).json();
@@ -63,7 +63,7 @@ TEST_CASE("one shard can be verified and an unknown one is named") {
 }
 
 TEST_CASE("a row that belongs to another shard is found") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(30);
   const int wrong = (fleet.shard_of(1000) + 1) % 8;
   fleet.damage(fleet.node_of(wrong), wrong, "INSERT INTO customer VALUES (1000, 'lost', 1)");
@@ -76,7 +76,7 @@ TEST_CASE("a row that belongs to another shard is found") {
 }
 
 TEST_CASE("a row whose parent is elsewhere is found") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(30);
   fleet.damage(fleet.node_of(0), 0, "INSERT INTO invoice VALUES (777, 1000, 1.0)");
   const Ran ran = fleet.run("verify --json");
@@ -85,7 +85,7 @@ TEST_CASE("a row whose parent is elsewhere is found") {
 }
 
 TEST_CASE("a missing home is found") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(30);
   std::filesystem::remove(fleet.home_file(fleet.node_of(3), 3));
   const Ran ran = fleet.run("verify --json");
@@ -94,7 +94,7 @@ TEST_CASE("a missing home is found") {
 }
 
 TEST_CASE("reference tables that differ are found by table and node") {
-  TestFleet fleet({"a", "b", "c"});
+  CommandFleet fleet({"a", "b", "c"});
   fleet.fill(30);
   fleet.damage_file(fleet.folder().path() / "b" / "shop_reference.db",
                     "INSERT INTO genre VALUES (1, 'Rock')");
@@ -104,7 +104,7 @@ TEST_CASE("reference tables that differ are found by table and node") {
 }
 
 TEST_CASE("two homes of a move that differ are found and repaired") {
-  TestFleet fleet;
+  CommandFleet fleet;
   fleet.fill(40);
   fleet.configure({"a", "b", "c"});
   const auto moves = fleet.done("apply --json --observe-for 1h").json()["moves"];

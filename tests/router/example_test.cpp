@@ -31,8 +31,9 @@ std::string squeezed(std::string text) {
 
 TEST_CASE("the example in the header of Cluster is this one, and works") {
   using namespace ringshard::testing;
-  Fleet fleet({.statements = {"CREATE TABLE invoice (id INTEGER PRIMARY KEY, customer_id INTEGER, "
-                              "total REAL)"}});
+  RouterFleet fleet(
+      {.statements = {"CREATE TABLE invoice (id INTEGER PRIMARY KEY, customer_id INTEGER, "
+                      "total REAL)"}});
   ringshard::Cluster cluster = ringshard::Cluster::open(fleet.config_path);
   CHECK(add_invoice(cluster, 42, 9.99) == 1);
   CHECK(add_invoice(cluster, 42, 1.50) == 2);

@@ -100,7 +100,7 @@ std::int64_t acknowledged(const Ledger& ledger) {
 }  // namespace
 
 TEST_CASE("while a shard goes to and fro no write is lost and no read is stale") {
-  Fleet fleet({.router = "deadline: 60s, poll_interval: 5ms, mirror_timeout: 2s"});
+  RouterFleet fleet({.router = "deadline: 60s, poll_interval: 5ms, mirror_timeout: 2s"});
   Cluster first = Cluster::open(fleet.config);
   Cluster second = Cluster::open(fleet.config);
   const std::int64_t customer = fleet.key_of(shard);

@@ -15,7 +15,7 @@ constexpr ShardId shard{0};  // placed on node a
 }  // namespace
 
 TEST_CASE("a write refused by the old owner is retried at the new one") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   const std::int64_t customer = fleet.key_of(shard);
   add_item(cluster, customer, 1);
@@ -38,7 +38,7 @@ TEST_CASE("a write refused by the old owner is retried at the new one") {
 }
 
 TEST_CASE("a read after the cutover sees the new owner's rows") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster old_reader = Cluster::open(fleet.config);
   Cluster writer = Cluster::open(fleet.config);
   const std::int64_t customer = fleet.key_of(shard);
@@ -53,7 +53,7 @@ TEST_CASE("a read after the cutover sees the new owner's rows") {
 }
 
 TEST_CASE("a router alone finishes a handover that was decided") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   const std::int64_t customer = fleet.key_of(shard);
   add_item(cluster, customer, 1);
@@ -82,7 +82,7 @@ TEST_CASE("a router alone finishes a handover that was decided") {
 }
 
 TEST_CASE("a handover that is not decided is not finished by anybody") {
-  Fleet fleet({.router = "deadline: 100ms"});
+  RouterFleet fleet({.router = "deadline: 100ms"});
   Cluster cluster = Cluster::open(fleet.config);
   fleet.begin_move(shard, "a", "b");
   fleet.place(shard, "b");
@@ -95,7 +95,7 @@ TEST_CASE("a handover that is not decided is not finished by anybody") {
 }
 
 TEST_CASE("nothing of the caller's function runs before the ownership check") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   fleet.begin_move(shard, "a", "b");
   fleet.decide(shard, "a", "b");
@@ -117,7 +117,7 @@ TEST_CASE("nothing of the caller's function runs before the ownership check") {
 }
 
 TEST_CASE("without an owner a call says what was found where, and its function never runs") {
-  Fleet fleet({.router = "deadline: 150ms"});
+  RouterFleet fleet({.router = "deadline: 150ms"});
   Cluster cluster = Cluster::open(fleet.config);
   fleet.in_home("a", shard, TxMode::write, [](HomeStore& store, HomeRecord& record) {
     record.role = Role::mirror;
@@ -136,12 +136,12 @@ TEST_CASE("without an owner a call says what was found where, and its function n
   CHECK(met->code() == ErrorCode::not_owner);
   CHECK(met->shard() == shard);
   const std::string text = met->what();
-  CHECK(text.find("node 'a' has a mirror of leg 4 that names 'nowhere'") != std::string::npos);
+  CHECK(text.find("node 'a' has a home that says mirror of nowhere, leg 4") != std::string::npos);
   CHECK(runs == 0);
 }
 
 TEST_CASE("a home that is gone leads to a newer topology") {
-  Fleet fleet({.router = "poll_interval: 1h"});
+  RouterFleet fleet({.router = "poll_interval: 1h"});
   Cluster cluster = Cluster::open(fleet.config);
   const std::int64_t customer = fleet.key_of(shard);
   add_item(cluster, customer, 1);
@@ -156,7 +156,7 @@ TEST_CASE("a home that is gone leads to a newer topology") {
 }
 
 TEST_CASE("a pooled connection to a home that was dropped and made again does not serve") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   const std::int64_t customer = fleet.key_of(shard);
   add_item(cluster, customer, 1);  // leaves a connection to a's home in the pool
@@ -179,7 +179,7 @@ TEST_CASE("a pooled connection to a home that was dropped and made again does no
 
 TEST_CASE(
     "an unchecked query may be answered by the old owner, but never by a copy in the making") {
-  Fleet fleet({.router = "poll_interval: 1h"});
+  RouterFleet fleet({.router = "poll_interval: 1h"});
   Cluster cluster = Cluster::open(fleet.config);
   const std::int64_t customer = fleet.key_of(shard);
   add_item(cluster, customer, 1);

@@ -30,8 +30,7 @@ class HookedSession final : public Session {
   HookedSession(std::unique_ptr<Session> inner, const Hooks& hooks, SessionUse use)
       : inner_(std::move(inner)), hooks_(hooks), use_(use) {}
 
-  std::optional<HomeRecord> begin_home(const HomeName& home, TxMode mode,
-                                       Deadline lock_deadline) override {
+  const HomeRecord* begin_home(const HomeName& home, TxMode mode, Deadline lock_deadline) override {
     home_ = home;
     if (hooks_.begin) hooks_.begin(home, mode, use_);
     return inner_->begin_home(home, mode, lock_deadline);

@@ -11,7 +11,7 @@ using namespace ringshard;
 using namespace ringshard::testing;
 
 TEST_CASE("a count over all shards is the sum of the shards' counts") {
-  Fleet fleet({.nodes = 3, .shards = 12});
+  RouterFleet fleet({.nodes = 3, .shards = 12});
   Cluster cluster = Cluster::open(fleet.config);
   for (int i = 1; i <= 100; ++i) add_item(cluster, i, i);
   CHECK(cluster.scatter_sum(count_items) == 100);
@@ -32,7 +32,7 @@ TEST_CASE("a count over all shards is the sum of the shards' counts") {
 }
 
 TEST_CASE("a broken shard is one value among the replies, and no sum is made without it") {
-  Fleet fleet({.nodes = 3, .shards = 12, .router = "deadline: 2s"});
+  RouterFleet fleet({.nodes = 3, .shards = 12, .router = "deadline: 2s"});
   Cluster cluster = Cluster::open(fleet.config);
   std::filesystem::remove(fleet.home_file("b", ShardId{4}));
   const auto replies = cluster.scatter(
@@ -47,7 +47,7 @@ TEST_CASE("a broken shard is one value among the replies, and no sum is made wit
 }
 
 TEST_CASE("an SQL error in a scatter is the reply of its shard") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   const auto replies = cluster.scatter([](ShardId shard, ReadTransaction& tx) {
     return tx.query(shard == ShardId{2} ? "SELECT nothing" : "SELECT 1").size();
@@ -57,7 +57,7 @@ TEST_CASE("an SQL error in a scatter is the reply of its shard") {
 }
 
 TEST_CASE("an exception that is no Error ends a scatter after all its threads have ended") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   const auto throwing = [&] {
     cluster.scatter([](ShardId shard, ReadTransaction&) -> int {
@@ -69,7 +69,7 @@ TEST_CASE("an exception that is no Error ends a scatter after all its threads ha
 }
 
 TEST_CASE("a slow node takes no more than its part of a scatter, and the others go on") {
-  Fleet fleet({.nodes = 3, .shards = 24});
+  RouterFleet fleet({.nodes = 3, .shards = 24});
   Gate release;
   std::atomic<int> at_slow{0};
   std::atomic<int> at_slow_max{0};
@@ -95,7 +95,7 @@ TEST_CASE("a slow node takes no more than its part of a scatter, and the others 
 }
 
 TEST_CASE("a shard that was not begun before the deadline is answered with a timeout") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   const auto replies = cluster.scatter([](ShardId, ReadTransaction&) { return 1; },
                                        {.deadline = std::chrono::milliseconds(0)});

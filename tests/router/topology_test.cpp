@@ -20,7 +20,7 @@ namespace {
 
 constexpr ShardId shard{0};  // placed on node a
 
-Config with_cache(const Fleet& fleet) {
+Config with_cache(const RouterFleet& fleet) {
   Config config = fleet.config;
   config.router.topology_cache = (fleet.folder / "cache/topology").string();
   return config;
@@ -57,7 +57,7 @@ void wait_until(const std::function<bool()>& holds) {
 }  // namespace
 
 TEST_CASE("a cluster starts and works from the cached topology while the catalog is away") {
-  Fleet fleet;
+  RouterFleet fleet;
   const Config config = with_cache(fleet);
   { Cluster first = Cluster::open(config); }
   REQUIRE(fs::exists(*config.router.topology_cache));
@@ -79,7 +79,7 @@ TEST_CASE("a cluster starts and works from the cached topology while the catalog
 }
 
 TEST_CASE("a cluster that has no cached topology either says so") {
-  Fleet fleet;
+  RouterFleet fleet;
   Config config = fleet.config;
   config.catalog = "sqlite:" + (fleet.folder / "a").string();  // a folder: it can not be opened
   CHECK(code_of([&] { Cluster::open(config); }) == ErrorCode::unavailable);
@@ -88,7 +88,7 @@ TEST_CASE("a cluster that has no cached topology either says so") {
 }
 
 TEST_CASE("a cached topology of another keyspace or catalog is refused") {
-  Fleet fleet;
+  RouterFleet fleet;
   Config config = with_cache(fleet);
   const fs::path catalog = fleet.folder / "catalog.db";
   TopologyData other = Cluster::open(config).topology()->data();
@@ -127,7 +127,7 @@ TEST_CASE("a cached topology of another keyspace or catalog is refused") {
 }
 
 TEST_CASE("a new placement is noticed by polling") {
-  Fleet fleet({.router = "poll_interval: 10ms"});
+  RouterFleet fleet({.router = "poll_interval: 10ms"});
   Cluster cluster = Cluster::open(fleet.config);
   fleet.place(shard, "b");
   wait_until([&] { return node_of(cluster, shard) == "b"; });
@@ -135,7 +135,7 @@ TEST_CASE("a new placement is noticed by polling") {
 }
 
 TEST_CASE("a refresh gives what the catalog had when it was asked for, to all who ask at once") {
-  Fleet fleet({.router = "poll_interval: 1h"});
+  RouterFleet fleet({.router = "poll_interval: 1h"});
   Cluster cluster = Cluster::open(fleet.config);
   for (int round = 0; round < 5; ++round) {
     const std::string target = round % 2 == 0 ? "b" : "a";
@@ -155,7 +155,7 @@ TEST_CASE("a refresh gives what the catalog had when it was asked for, to all wh
 }
 
 TEST_CASE("what was learned under an old topology does not get into the new one") {
-  Fleet fleet({.router = "poll_interval: 1h"});
+  RouterFleet fleet({.router = "poll_interval: 1h"});
   const auto topology =
       std::make_shared<const Topology>(fleet.catalog().topology(fleet.keyspace.name));
   const router::View old(topology, {});
@@ -166,7 +166,7 @@ TEST_CASE("what was learned under an old topology does not get into the new one"
 }
 
 TEST_CASE("a look-up older than a change of the version does not bring back the old place") {
-  Fleet fleet({.router = "poll_interval: 1h"});
+  RouterFleet fleet({.router = "poll_interval: 1h"});
   // One call reads the old home's record and stops there; meanwhile the shard moves and the
   // topology follows.
   Gate reached;
@@ -200,7 +200,7 @@ TEST_CASE("a look-up older than a change of the version does not bring back the 
 }
 
 TEST_CASE("a catalog that was restored from an older copy is followed too") {
-  Fleet fleet({.router = "poll_interval: 1h"});
+  RouterFleet fleet({.router = "poll_interval: 1h"});
   const fs::path file = fleet.folder / "catalog.db";
   const fs::path copy = fleet.folder / "catalog.copy";
   restore(file, copy);
@@ -216,13 +216,13 @@ TEST_CASE("a catalog that was restored from an older copy is followed too") {
 }
 
 TEST_CASE("a keyspace that is being imported is refused") {
-  Fleet fleet;
+  RouterFleet fleet;
   fleet.catalog().set_keyspace_state("shop", KeyspaceState::importing);
   CHECK(code_of([&] { Cluster::open(fleet.config); }) == ErrorCode::refused);
 }
 
 TEST_CASE("a node that gets another DSN is reached there from the next topology on") {
-  Fleet fleet({.router = "poll_interval: 1h"});
+  RouterFleet fleet({.router = "poll_interval: 1h"});
   Cluster cluster = Cluster::open(fleet.config);
   const std::int64_t customer = fleet.key_of(shard);
   add_item(cluster, customer, 1);
@@ -235,7 +235,7 @@ TEST_CASE("a node that gets another DSN is reached there from the next topology 
 }
 
 TEST_CASE("a cluster that is not used stops at once, whatever its poll interval") {
-  Fleet fleet({.router = "poll_interval: 1h"});
+  RouterFleet fleet({.router = "poll_interval: 1h"});
   for (int i = 0; i < 10; ++i) {
     Cluster cluster = Cluster::open(fleet.config);
     Cluster moved = std::move(cluster);

@@ -19,7 +19,7 @@ constexpr ShardId shard{0};
 }  // namespace
 
 TEST_CASE("a write is seen by the next read of the same key") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config_path);
   const std::int64_t customer = fleet.key_of(shard);
   const std::string text = cluster.transact(customer, [&](Transaction& tx) {
@@ -39,7 +39,7 @@ TEST_CASE("a write is seen by the next read of the same key") {
 }
 
 TEST_CASE("work that throws is rolled back and its exception is passed on, after one attempt") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   const std::int64_t customer = fleet.key_of(shard);
   int runs = 0;
@@ -60,7 +60,7 @@ TEST_CASE("work that throws is rolled back and its exception is passed on, after
 }
 
 TEST_CASE("an outcome that is unknown is never tried again") {
-  Fleet fleet;
+  RouterFleet fleet;
   Hooks hooks;
   hooks.after_commit = [](const HomeName&, SessionUse) {
     throw Error(ErrorCode::outcome_unknown, "the connection was lost during COMMIT");
@@ -86,7 +86,7 @@ TEST_CASE("an outcome that is unknown is never tried again") {
 }
 
 TEST_CASE("a commit that certainly did not happen is tried again with the whole work") {
-  Fleet fleet;
+  RouterFleet fleet;
   std::atomic<int> commits{0};
   Hooks hooks;
   hooks.before_commit = [&](const HomeName&, SessionUse) {
@@ -105,7 +105,7 @@ TEST_CASE("a commit that certainly did not happen is tried again with the whole 
 }
 
 TEST_CASE("a conflict at the beginning runs only the beginning again") {
-  Fleet fleet;
+  RouterFleet fleet;
   std::atomic<int> begins{0};
   Hooks hooks;
   hooks.begin = [&](const HomeName&, TxMode, SessionUse) {
@@ -125,7 +125,7 @@ TEST_CASE("a conflict at the beginning runs only the beginning again") {
 }
 
 TEST_CASE("a function that ends the transaction itself is told that its outcome is unknown") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   const auto ends = [&] {
     cluster.transact(shard, [](Transaction& tx) {
@@ -137,7 +137,7 @@ TEST_CASE("a function that ends the transaction itself is told that its outcome 
 }
 
 TEST_CASE("the native handle works inside the transaction") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   const auto insert = [](Transaction& tx) {
     return sqlite3_exec(tx.native_handle<sqlite3>(), "INSERT INTO item VALUES (1, 2, 'native')",
@@ -155,7 +155,7 @@ TEST_CASE("the native handle works inside the transaction") {
 }
 
 TEST_CASE("a node has no more connections than its pool allows") {
-  Fleet fleet(
+  RouterFleet fleet(
       {.nodes = 1, .shards = 1, .router = "pool_size_max: 2, pool_wait: 20ms, deadline: 200ms"});
   Cluster cluster = Cluster::open(fleet.config);
   Gate release;
@@ -182,7 +182,7 @@ TEST_CASE("a node has no more connections than its pool allows") {
 }
 
 TEST_CASE("a slow node does not stop requests to the others") {
-  Fleet fleet;
+  RouterFleet fleet;
   Gate release;
   Gate reached;
   Hooks hooks;
@@ -199,7 +199,7 @@ TEST_CASE("a slow node does not stop requests to the others") {
 }
 
 TEST_CASE("a broken node fails its own shards only, with the shard and the node in the error") {
-  Fleet fleet({.router = "deadline: 100ms"});
+  RouterFleet fleet({.router = "deadline: 100ms"});
   Hooks hooks;
   hooks.connect = [](const HomeName&) { throw Error(ErrorCode::unavailable, "no route to host"); };
   Cluster cluster = Cluster::open(fleet.config, hooked(hooks, "/b"));
@@ -218,7 +218,7 @@ TEST_CASE("a broken node fails its own shards only, with the shard and the node 
 }
 
 TEST_CASE("a key of the wrong kind and a shard that there is not are refused") {
-  Fleet fleet;
+  RouterFleet fleet;
   Cluster cluster = Cluster::open(fleet.config);
   CHECK(code_of([&] { cluster.query("text", "SELECT 1"); }) == ErrorCode::invalid_argument);
   CHECK(code_of([&] { cluster.query(ShardId{99}, "SELECT 1"); }) == ErrorCode::not_found);

@@ -12,7 +12,7 @@ namespace ringshard::testing {
 
 namespace {
 
-std::vector<std::uint16_t> spread(const FleetOptions& options) {
+std::vector<std::uint16_t> spread(const RouterFleetOptions& options) {
   std::vector<std::uint16_t> placement;
   for (std::uint32_t shard = 0; shard < options.shards; ++shard) {
     placement.push_back(static_cast<std::uint16_t>(shard % options.nodes));
@@ -20,7 +20,7 @@ std::vector<std::uint16_t> spread(const FleetOptions& options) {
   return placement;
 }
 
-std::string text_of(const FleetOptions& options, const std::string& catalog,
+std::string text_of(const RouterFleetOptions& options, const std::string& catalog,
                     const std::vector<NodeInfo>& nodes) {
   std::string text = "catalog: \"" + catalog + "\"\nkeyspace:\n  name: shop\n  key: int64\n" +
                      "  shards: " + std::to_string(options.shards) +
@@ -34,7 +34,7 @@ std::string text_of(const FleetOptions& options, const std::string& catalog,
 
 }  // namespace
 
-Fleet::Fleet(const FleetOptions& options) {
+RouterFleet::RouterFleet(const RouterFleetOptions& options) {
   catalog_dsn = "sqlite:" + (folder / "catalog.db").string();
   keyspace.name = "shop";
   keyspace.key_type = "int64";
@@ -68,12 +68,12 @@ Fleet::Fleet(const FleetOptions& options) {
   config = load_config(config_path);
 }
 
-std::filesystem::path Fleet::home_file(const std::string& node, ShardId shard) const {
+std::filesystem::path RouterFleet::home_file(const std::string& node, ShardId shard) const {
   return folder / node / (home(shard).str() + ".db");
 }
 
-void Fleet::in_home(const std::string& node, ShardId shard, TxMode mode,
-                    const std::function<void(HomeStore&, HomeRecord&)>& work) const {
+void RouterFleet::in_home(const std::string& node, ShardId shard, TxMode mode,
+                          const std::function<void(HomeStore&, HomeRecord&)>& work) const {
   Backend& backend = *backends_.at(node);
   const auto session = backend.connect(home(shard), SessionUse::maintenance);
   HomeStore store(*session, backend.dialect());
@@ -85,27 +85,28 @@ void Fleet::in_home(const std::string& node, ShardId shard, TxMode mode,
   tx.commit();
 }
 
-HomeRecord Fleet::record(const std::string& node, ShardId shard) const {
+HomeRecord RouterFleet::record(const std::string& node, ShardId shard) const {
   HomeRecord found;
   in_home(node, shard, TxMode::read, [&](HomeStore&, HomeRecord& record) { found = record; });
   return found;
 }
 
-std::int64_t Fleet::log_rows(const std::string& node, ShardId shard) const {
+std::int64_t RouterFleet::log_rows(const std::string& node, ShardId shard) const {
   std::int64_t rows = 0;
   in_home(node, shard, TxMode::read,
           [&](HomeStore& store, HomeRecord&) { rows = store.log_rows(); });
   return rows;
 }
 
-std::int64_t Fleet::integer(const std::string& node, ShardId shard, std::string_view sql) const {
+std::int64_t RouterFleet::integer(const std::string& node, ShardId shard,
+                                  std::string_view sql) const {
   std::int64_t value = 0;
   in_home(node, shard, TxMode::read,
           [&](HomeStore& store, HomeRecord&) { value = store.session().integer(sql); });
   return value;
 }
 
-std::int64_t Fleet::key_of(ShardId shard, int n) const {
+std::int64_t RouterFleet::key_of(ShardId shard, int n) const {
   std::int64_t key = 0;
   while (n > 0) {
     ++key;
@@ -114,7 +115,8 @@ std::int64_t Fleet::key_of(ShardId shard, int n) const {
   return key;
 }
 
-std::string Fleet::begin_move(ShardId shard, const std::string& source, const std::string& target) {
+std::string RouterFleet::begin_move(ShardId shard, const std::string& source,
+                                    const std::string& target) {
   const std::string id = "move-" + std::to_string(++moves_);
   HomeRecord mirror;
   mirror.keyspace = keyspace.name;
@@ -150,7 +152,7 @@ std::string Fleet::begin_move(ShardId shard, const std::string& source, const st
   return id;
 }
 
-void Fleet::decide(ShardId shard, const std::string& from, const std::string& to) const {
+void RouterFleet::decide(ShardId shard, const std::string& from, const std::string& to) const {
   in_home(from, shard, TxMode::exclusive, [&](HomeStore& source, HomeRecord& record) {
     const std::vector<Change> log = source.log_after(0, 1'000'000);
     const std::vector<RowChange> changes = source.rows_of(log);
@@ -166,19 +168,18 @@ void Fleet::decide(ShardId shard, const std::string& from, const std::string& to
   });
 }
 
-bool Fleet::promote(ShardId shard, const std::string& from, const std::string& to) const {
+bool RouterFleet::promote(ShardId shard, const std::string& from, const std::string& to) const {
   const HomeRecord decided = record(from, shard);
   bool promoted = false;
-  in_home(to, shard, TxMode::exclusive, [&](HomeStore& store, HomeRecord&) {
-    promoted = store.promote(decided.move_id, decided.leg, from);
-  });
+  in_home(to, shard, TxMode::exclusive,
+          [&](HomeStore& store, HomeRecord&) { promoted = store.promote(decided, from); });
   return promoted;
 }
 
-void Fleet::end_move(ShardId shard, const std::string& owner, const std::string& other) {
+void RouterFleet::end_move(ShardId shard, const std::string& owner, const std::string& other) {
   in_home(owner, shard, TxMode::exclusive, [&](HomeStore& store, HomeRecord& record) {
     if (record.role != Role::owner) throw std::runtime_error(owner + " is not the owner");
-    store.dialect().remove_capture(store.session());
+    store.dialect().remove_capture(store.session(), std::numeric_limits<std::int64_t>::max());
     record.leg = 0;
     record.peer.clear();
     record.move_id.clear();
@@ -187,7 +188,7 @@ void Fleet::end_move(ShardId shard, const std::string& owner, const std::string&
   backend(other).drop_home(home(shard));
 }
 
-void Fleet::place(ShardId shard, const std::string& node) {
+void RouterFleet::place(ShardId shard, const std::string& node) {
   Catalog catalog = this->catalog();
   const Topology topology = catalog.topology(keyspace.name);
   MoveRecord move;

@@ -23,7 +23,7 @@
 
 namespace ringshard::testing {
 
-struct FleetOptions {
+struct RouterFleetOptions {
   std::uint32_t nodes = 2;   ///< named "a", "b", "c", …
   std::uint32_t shards = 4;  ///< shard i is placed on node i modulo nodes
   std::string router =
@@ -39,15 +39,15 @@ struct FleetOptions {
 /// configuration. Its methods play the migrator by hand, through the same seam that the migrator
 /// uses.
 ///
-///     Fleet fleet;
+///     RouterFleet fleet;
 ///     Cluster cluster = Cluster::open(fleet.config);
 ///     fleet.begin_move(ShardId{0}, "a", "b");      // mirroring, all rows copied
 ///     fleet.decide(ShardId{0}, "a", "b");          // the cutover
 ///     fleet.promote(ShardId{0}, "a", "b");
 ///     fleet.end_move(ShardId{0}, "b", "a");        // cleanup
-class Fleet {
+class RouterFleet {
  public:
-  explicit Fleet(const FleetOptions& options = {});
+  explicit RouterFleet(const RouterFleetOptions& options = {});
 
   TemporaryFolder folder;
   Clock& clock = system_clock();

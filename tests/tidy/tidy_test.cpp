@@ -186,6 +186,24 @@ TEST_CASE("the mover knows no command line and no JSON library") {
   CHECK(broken.empty());
 }
 
+TEST_CASE("mover, router and catalog name no database") {
+  const std::regex comment("//.*");
+  std::vector<std::string> broken;
+  for (const SourceFile& file : sources()) {
+    if (!starts_with_one_of(file.path, {"migrator/mover/", "src/router/", "src/catalog/"}))
+      continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      std::string code = std::regex_replace(file.lines[i], comment, "");
+      std::transform(code.begin(), code.end(), code.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      if (code.find("sqlite") != std::string::npos || code.find("postgres") != std::string::npos)
+        broken.push_back(file.path + ":" + std::to_string(i + 1) + ": " + file.lines[i]);
+    }
+  }
+  INFO(joined(broken));
+  CHECK(broken.empty());
+}
+
 TEST_CASE("the public headers include the standard library and each other, nothing else") {
   std::vector<std::string> broken;
   for (const SourceFile& file : sources()) {

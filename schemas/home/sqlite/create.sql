@@ -8,5 +8,6 @@ CREATE TABLE ringshard_home (
   leg INTEGER NOT NULL,
   peer TEXT NOT NULL,
   move_id TEXT NOT NULL,
-  mover TEXT NOT NULL
+  mover TEXT NOT NULL,
+  certificate TEXT NOT NULL
 );

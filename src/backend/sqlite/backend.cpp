@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <memory>
 #include <ringshard/error.hpp>
 #include <system_error>
 
@@ -6,6 +7,7 @@
 #include "backend/sqlite/dialect.hpp"
 #include "backend/sqlite/errors.hpp"
 #include "backend/sqlite/home_files.hpp"
+#include "backend/sqlite/name_watch.hpp"
 #include "backend/sqlite/session.hpp"
 
 namespace ringshard {
@@ -38,6 +40,7 @@ class SqliteBackend final : public Backend {
     spec.home = home;
     spec.use = use;
     spec.options = options_;
+    spec.watch = watch_;
     if (home.shard) {
       fs::path reference = files_.file_of({home.keyspace, std::nullopt});
       std::error_code error;
@@ -76,6 +79,7 @@ class SqliteBackend final : public Backend {
 
  private:
   HomeFiles files_;
+  const std::shared_ptr<NameWatch> watch_ = std::make_shared<NameWatch>();
   Clock& clock_;
   const SqliteOptions options_;
   const SqliteDialect dialect_;
@@ -86,8 +90,9 @@ class SqliteBackend final : public Backend {
 
 std::unique_ptr<Backend> open_sqlite_backend(std::string_view location, Clock& clock,
                                              const BackendOptions& options) {
-  return std::make_unique<sqlite::SqliteBackend>(sqlite::absolute_path(location), clock,
-                                                 options.sqlite);
+  SqliteOptions own = options.sqlite;
+  own.synchronous_full = own.synchronous_full || options.durable;
+  return std::make_unique<sqlite::SqliteBackend>(sqlite::absolute_path(location), clock, own);
 }
 
 std::unique_ptr<Session> connect_sqlite_catalog(std::string_view location, Clock& clock,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backend/home_store.hpp"
+#include "backend/sql_template.hpp"
 #include "backend/sqlite/schema_reader.hpp"
 #include "core/row_hash.hpp"
 #include "schemas/sql.hpp"
@@ -17,37 +18,6 @@
 namespace ringshard::sqlite {
 
 namespace {
-
-using Replacements = std::map<std::string, std::string, std::less<>>;
-
-// Puts in what stands for each {name}. In one pass: what was put in may hold braces of its own.
-std::string fill_in(std::string_view text, const Replacements& replacements) {
-  std::string filled;
-  while (!text.empty()) {
-    const std::size_t open = text.find('{');
-    filled += text.substr(0, open);
-    if (open == std::string_view::npos) break;
-    const std::size_t close = text.find('}', open);
-    const std::string_view name = text.substr(open + 1, close - open - 1);
-    const auto found = replacements.find(name);
-    if (close == std::string_view::npos || found == replacements.end())
-      throw Error(ErrorCode::internal, "nothing to put in for {" + std::string(name) + "}");
-    filled += found->second;
-    text.remove_prefix(close + 1);
-  }
-  return filled;
-}
-
-// The parts, made from 0 … count - 1, with `separator` between them.
-std::string joined(std::size_t count, std::string_view separator,
-                   const std::function<std::string(std::size_t)>& part) {
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) text += separator;
-    text += part(i);
-  }
-  return text;
-}
 
 std::string key_columns(std::size_t count) {
   return joined(count, ", ", [](std::size_t i) { return "k" + std::to_string(i); });
@@ -155,6 +125,29 @@ void widen_change_log(Session& session, std::size_t width) {
     session.run_script("ALTER TABLE main.ringshard_change_log ADD COLUMN k" + std::to_string(i));
 }
 
+// Those that grow with the changes.
+std::vector<std::string> capture_tables(Session& session) {
+  std::vector<std::string> tables;
+  session.for_each(
+      "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND "
+      "(name GLOB 'ringshard_applied_*' OR name = 'ringshard_change_log')",
+      {}, [&tables](RowView row) {
+        tables.emplace_back(std::get<std::string_view>(row[0]));
+        return true;
+      });
+  return tables;
+}
+
+std::string table_key(Session& session, std::string_view table) {
+  std::vector<std::string> columns;
+  session.for_each("SELECT name FROM pragma_table_xinfo($1, 'main') WHERE pk > 0 ORDER BY pk",
+                   {table}, [&columns](RowView row) {
+                     columns.emplace_back(std::get<std::string_view>(row[0]));
+                     return true;
+                   });
+  return quoted_list(columns);
+}
+
 }  // namespace
 
 void install_capture(Session& session, const HomeSchema& schema) {
@@ -169,7 +162,18 @@ void install_capture(Session& session, const HomeSchema& schema) {
   for (const Table& table : schema.tables) session.run_script(table_script(session, table));
 }
 
-void remove_capture(Session& session) {
+bool remove_capture(Session& session, std::int64_t rows_max) {
+  // Dropping a table takes as long as it is large, and writers wait for it: it is emptied first.
+  for (const std::string& table : capture_tables(session)) {
+    const std::string key = table_key(session, table);
+    const std::string name = "main." + quoted(table);
+    const std::int64_t removed =
+        session.execute("DELETE FROM " + name + " WHERE (" + key + ") IN (SELECT " + key +
+                            " FROM " + name + " LIMIT $1)",
+                        {rows_max});
+    rows_max -= removed;
+    if (rows_max <= 0) return false;
+  }
   std::string script;
   // Triggers first: dropping a table may not fire anything.
   session.for_each(
@@ -184,6 +188,7 @@ void remove_capture(Session& session) {
         return true;
       });
   session.run_script(script);
+  return true;
 }
 
 bool has_capture(Session& session) {

@@ -6,6 +6,7 @@
 #include "backend/sqlite/capture.hpp"
 #include "backend/sqlite/schema_reader.hpp"
 #include "backend/sqlite/session.hpp"
+#include "backend/table_sql.hpp"
 #include "core/row_hash.hpp"
 
 namespace ringshard::sqlite {
@@ -25,11 +26,6 @@ class DigestSink final : public ResultSink {
   std::string scratch_;
   Digest digest_;
 };
-
-std::string bound(const Table& table, std::string_view comparison, std::size_t first) {
-  return "(" + quoted_list(table.key) + ") " + std::string(comparison) + " (" +
-         placeholders(table.key.size(), first) + ")";
-}
 
 bool has_counters(Session& session) {
   return session.integer("SELECT count(*) FROM main.sqlite_schema WHERE name = 'sqlite_sequence'") >
@@ -69,7 +65,9 @@ void SqliteDialect::install_capture(Session& session, const HomeSchema& schema) 
   sqlite::install_capture(session, schema);
 }
 
-void SqliteDialect::remove_capture(Session& session) const { sqlite::remove_capture(session); }
+bool SqliteDialect::remove_capture(Session& session, std::int64_t rows_max) const {
+  return sqlite::remove_capture(session, rows_max);
+}
 
 bool SqliteDialect::has_capture(Session& session) const { return sqlite::has_capture(session); }
 
@@ -83,6 +81,50 @@ std::int64_t SqliteDialect::log_head(Session& session) const {
       "SELECT seq FROM main.sqlite_sequence WHERE name = 'ringshard_change_log'");
 }
 
+std::vector<Change> SqliteDialect::log_after(Session& session, const HomeSchema& schema,
+                                             std::int64_t seq, std::int64_t limit) const {
+  std::vector<Change> changes;
+  // Columns: seq, leg, table_name, k0, k1, …, as many as the widest key had when the log was made.
+  session.for_each(
+      "SELECT * FROM main.ringshard_change_log WHERE seq > $1 ORDER BY seq LIMIT $2", {seq, limit},
+      [&](RowView row) {
+        const auto name = std::get<std::string_view>(row[2]);
+        const Table* table = schema.find(name);
+        if (table == nullptr)
+          throw Error(ErrorCode::schema,
+                      "a change is noted for table " + std::string(name) +
+                          ", which is not there any more: it was dropped or renamed during the "
+                          "move");
+        if (row.size() < 3 + table->key.size())
+          throw Error(
+              ErrorCode::schema,
+              "the primary key of table " + table->name +
+                  " is wider than what the change log can note: the table was changed since "
+                  "the move began");
+        changes.push_back({std::get<std::int64_t>(row[0]), std::get<std::int64_t>(row[1]),
+                           table->name, to_row(row.subspan(3, table->key.size()))});
+        return true;
+      });
+  return changes;
+}
+
+bool SqliteDialect::log_has(Session& session, const Table& table, const Row& key) const {
+  std::string sql = "SELECT count(*) FROM main.ringshard_change_log WHERE table_name = $1";
+  std::vector<ValueView> parameters{std::string_view(table.name)};
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    sql += " AND k" + std::to_string(i) + " = $" + std::to_string(i + 2);
+    if (i < table.key_collations.size() && !table.key_collations[i].empty())
+      sql += " COLLATE " + quoted(table.key_collations[i]);
+    parameters.push_back(view(key[i]));
+  }
+  bool found = false;
+  session.for_each(sql, std::span<const ValueView>(parameters), [&found](RowView row) {
+    found = std::get<std::int64_t>(row[0]) > 0;
+    return false;
+  });
+  return found;
+}
+
 void SqliteDialect::put_evicting(Session& session, const Table& table, RowView row) const {
   // SQLite knows best which rows are in the way: partial indexes and collations are heeded too.
   session.execute("INSERT OR REPLACE INTO main." + quoted(table.name) + " (" +
@@ -92,18 +134,12 @@ void SqliteDialect::put_evicting(Session& session, const Table& table, RowView r
 }
 
 Digest SqliteDialect::digest(Session& session, const Table& table, const KeyRange& range) const {
-  std::string sql = "SELECT " + quoted_list(table.columns) + " FROM main." + quoted(table.name);
   std::vector<ValueView> parameters;
-  if (range.after) sql += " WHERE " + bound(table, ">", 1);
-  if (range.through)
-    sql += (range.after ? " AND " : " WHERE ") +
-           bound(table, "<=", range.after ? table.key.size() + 1 : 1);
-  for (const std::optional<Row>* key : {&range.after, &range.through}) {
-    if (!*key) continue;
-    for (const Value& value : **key) parameters.push_back(view(value));
-  }
+  add_bounds(range, parameters);
   DigestSink sink;
-  session.query(sql, parameters, sink);
+  session.query("SELECT " + quoted_list(table.columns) + " FROM main." + quoted(table.name) +
+                    range_condition(table, range.after.has_value(), range.through.has_value()),
+                parameters, sink);
   return sink.digest();
 }
 

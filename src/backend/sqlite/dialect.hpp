@@ -11,10 +11,13 @@ class SqliteDialect final : public Dialect {
   HomeSchema describe_schema(Session& session) const override;
   std::vector<Obstacle> obstacles(Session& session, const HomeSchema& schema) const override;
   void install_capture(Session& session, const HomeSchema& schema) const override;
-  void remove_capture(Session& session) const override;
+  bool remove_capture(Session& session, std::int64_t rows_max) const override;
   bool has_capture(Session& session) const override;
   std::optional<std::string> capture_gap(Session& session, const HomeSchema& schema) const override;
   std::int64_t log_head(Session& session) const override;
+  std::vector<Change> log_after(Session& session, const HomeSchema& schema, std::int64_t seq,
+                                std::int64_t limit) const override;
+  bool log_has(Session& session, const Table& table, const Row& key) const override;
   void put_evicting(Session& session, const Table& table, RowView row) const override;
   Digest digest(Session& session, const Table& table, const KeyRange& range) const override;
   std::vector<Counter> counters(Session& session) const override;

@@ -41,19 +41,8 @@ class Builder {
   }
 
   void store(const HomeRecord& record) {
-    Statement insert(database_,
-                     "INSERT INTO ringshard_home (id, " + std::string(home_record_columns) +
-                         ") VALUES (1, $1, $2, $3, $4, $5, $6, $7, $8)",
-                     place_);
-    const ValueView values[] = {home_record_format,
-                                std::string_view(record.keyspace),
-                                std::int64_t{record.shard.value},
-                                to_string(record.role),
-                                record.leg,
-                                std::string_view(record.peer),
-                                std::string_view(record.move_id),
-                                std::string_view(record.mover)};
-    insert.bind(values);
+    Statement insert(database_, home_record_insert(), place_);
+    insert.bind(home_record_values(record));
     const int code = sqlite3_step(insert.handle());
     if (code != SQLITE_DONE) throw translate(code, database_, place_, Phase::statement);
   }

@@ -15,7 +15,13 @@ namespace {
 
 constexpr std::size_t statements_kept_max = 128;
 constexpr int operations_between_looks = 1000;
-constexpr const char* data_version_sql = "PRAGMA main.data_version";
+
+// A file that is watched is looked up all the same now and then, as nothing tells of a file system
+// that is mounted over it.
+constexpr int looks_left_out_max = 256;
+
+// A statement that has to read the file, and as little of it as there is.
+constexpr const char* begin_snapshot_sql = "PRAGMA main.data_version";
 constexpr const char* schema_version_sql = "PRAGMA main.schema_version";
 
 // For locks that are not the one a transaction begins with: of a file that is being opened, of the
@@ -81,13 +87,16 @@ SqliteSession::SqliteSession(SessionSpec spec, Clock& clock)
       database_(open(spec_)),
       // SQLite opens a file that it may not write for reading only, without a word.
       file_is_read_only_(sqlite3_db_readonly(database_.get(), "main") == 1),
+      // By the name that SQLite has found behind symbolic links, as it looks that up.
+      file_is_watched_(spec_.watch &&
+                       spec_.watch->add(sqlite3_db_filename(database_.get(), "main"))),
       statements_(database_.get(), spec_.place, statements_kept_max) {
   configure();
   begin_read_ = prepare_own("BEGIN");
   begin_write_ = prepare_own("BEGIN IMMEDIATE");
   commit_ = prepare_own("COMMIT");
   rollback_ = prepare_own("ROLLBACK");
-  data_version_ = prepare_own(data_version_sql);
+  begin_snapshot_ = prepare_own(begin_snapshot_sql);
   schema_version_now_ = prepare_own(schema_version_sql);
   if (spec_.reference) attach_reference();
 }
@@ -211,6 +220,7 @@ void SqliteSession::begin_transaction(TxMode mode, Deadline lock_deadline) {
 
 void SqliteSession::begin(TxMode mode, Deadline lock_deadline) {
   begin_transaction(mode, lock_deadline);
+  record_is_known_ = false;  // nobody has looked at the record as of this transaction
   try {
     require_in_place();
   } catch (...) {
@@ -219,15 +229,15 @@ void SqliteSession::begin(TxMode mode, Deadline lock_deadline) {
   }
 }
 
-std::optional<HomeRecord> SqliteSession::begin_home(const HomeName& home, TxMode mode,
-                                                    Deadline lock_deadline) {
+const HomeRecord* SqliteSession::begin_home(const HomeName& home, TxMode mode,
+                                            Deadline lock_deadline) {
   if (!spec_.home || *spec_.home != home)
     throw Error(ErrorCode::internal,
                 "a session with " + spec_.place.str() + " was asked for home " + home.str());
   begin_transaction(mode, lock_deadline);
   try {
     const Flag waits(waits_for_begin_);
-    auto record = read_record();
+    const HomeRecord* record = read_record();
     // After the snapshot has begun: a file that lost its name may have lost its write-ahead log
     // too, and what it says without that is old.
     require_in_place();
@@ -239,8 +249,14 @@ std::optional<HomeRecord> SqliteSession::begin_home(const HomeName& home, TxMode
 }
 
 void SqliteSession::require_in_place() {
+  if (file_is_watched_) {
+    const std::uint64_t changes = spec_.watch->changes();
+    if (changes == in_place_at_ && ++looks_left_out_ < looks_left_out_max) return;
+    in_place_at_ = changes;
+    looks_left_out_ = 0;
+  }
   int moved = 0;
-  sqlite3_file_control(database_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  sqlite3_file_control(database_.get(), nullptr, SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved == 0) return;
   usable_ = false;
   throw Error(ErrorCode::not_found,
@@ -255,15 +271,28 @@ std::int64_t SqliteSession::number_of(sqlite3_stmt* statement, Phase phase, std:
   return sqlite3_column_int64(statement, 0);
 }
 
-std::optional<HomeRecord> SqliteSession::read_record() {
-  // In a read transaction this begins the snapshot.
-  const std::int64_t now = number_of(data_version_.get(), Phase::begin, data_version_sql);
-  if (!known_record_ || known_at_ != now) {
-    known_record_.reset();
-    known_record_ = select_record();
+const HomeRecord* SqliteSession::read_record() {
+  // A transaction that writes has its snapshot already.
+  if (mode_ == TxMode::read) number_of(begin_snapshot_.get(), Phase::begin, begin_snapshot_sql);
+  const std::uint32_t now = data_version();
+  if (!record_is_known_ || known_at_ != now) {
+    record_is_known_ = false;
+    record_now_ = select_record();
+    record_is_known_ = true;
     known_at_ = now;
   }
-  return known_record_;
+  return record_now_ ? &*record_now_ : nullptr;
+}
+
+// Of the open transaction's snapshot, else of the last one; another number once anything was
+// committed, by this session or another. Unlike the pragma of that name it takes no statement, and
+// counts this session's own commits too.
+std::uint32_t SqliteSession::data_version() noexcept {
+  unsigned int version = 0;
+  const int code =
+      sqlite3_file_control(database_.get(), nullptr, SQLITE_FCNTL_DATA_VERSION, &version);
+  if (code != SQLITE_OK) record_is_known_ = false;
+  return version;
 }
 
 std::optional<HomeRecord> SqliteSession::select_record() {
@@ -314,6 +343,8 @@ void SqliteSession::commit() {
     code = sqlite3_step(commit_.get());
     if (code == SQLITE_DONE) {
       sqlite3_reset(commit_.get());
+      // What others have committed since is not in this number: it comes with the next snapshot.
+      if (record_is_known_) known_at_ = data_version();
       schema_is_uncommitted_ = false;
       end_transaction();
       return;
@@ -350,7 +381,7 @@ void SqliteSession::end_transaction() noexcept {
 }
 
 void* SqliteSession::native_handle() noexcept {
-  known_record_.reset();
+  record_is_known_ = false;
   // What goes through the handle is not seen here, so SQLite itself has to refuse writes.
   if (mode_ == TxMode::read && !query_only_)
     query_only_ = sqlite3_exec(database_.get(), "PRAGMA query_only = 1", nullptr, nullptr,
@@ -431,7 +462,7 @@ StatementCache::Lease SqliteSession::prepared(std::string_view sql,
   try {
     auto statement = statements_.get(sql);
     require_allowed(statement->only_reads(), statement->ends_or_begins_transaction(), sql);
-    if (statement->may_change_record()) known_record_.reset();
+    if (statement->may_change_record()) record_is_known_ = false;
     statement->bind(parameters);
     return statement;
   } catch (const Error& error) {
@@ -468,7 +499,7 @@ void SqliteSession::query(std::string_view sql, std::span<const ValueView> param
 }
 
 void SqliteSession::run_script(std::string_view sql) {
-  known_record_.reset();
+  record_is_known_ = false;
   while (!sql.empty()) {
     require_ready(sql);
     const NextStatement next = prepare_next(database_.get(), sql, spec_.place);

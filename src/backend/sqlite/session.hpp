@@ -9,6 +9,7 @@
 #include "backend/backend.hpp"
 #include "backend/session.hpp"
 #include "backend/sqlite/errors.hpp"
+#include "backend/sqlite/name_watch.hpp"
 #include "backend/sqlite/statement.hpp"
 
 struct sqlite3;
@@ -23,6 +24,7 @@ struct SessionSpec {
   SqliteOptions options;
   std::optional<std::filesystem::path> reference;  ///< to attach read-only as ringshard_reference
   bool create = false;                             ///< make the file if it is not there
+  std::shared_ptr<NameWatch> watch{};              ///< of the node's files; may be empty
 };
 
 /// One SQLite connection.
@@ -37,8 +39,7 @@ class SqliteSession final : public Session {
   SqliteSession& operator=(const SqliteSession&) = delete;
   ~SqliteSession() override;
 
-  std::optional<HomeRecord> begin_home(const HomeName& home, TxMode mode,
-                                       Deadline lock_deadline) override;
+  const HomeRecord* begin_home(const HomeName& home, TxMode mode, Deadline lock_deadline) override;
   void begin(TxMode mode, Deadline lock_deadline) override;
   void commit() override;
   void rollback() noexcept override;
@@ -80,8 +81,9 @@ class SqliteSession final : public Session {
   void run_pragma(const char* sql);
 
   void begin_transaction(TxMode mode, Deadline lock_deadline);
-  std::optional<HomeRecord> read_record();
+  const HomeRecord* read_record();
   std::optional<HomeRecord> select_record();
+  std::uint32_t data_version() noexcept;
   std::int64_t number_of(sqlite3_stmt* statement, Phase phase, std::string_view sql);
   void require_in_place();
   void require_ready(std::string_view sql);
@@ -98,18 +100,21 @@ class SqliteSession final : public Session {
   Clock& clock_;
   DatabaseHandle database_;  // closed after every statement is finalized
   const bool file_is_read_only_;
+  const bool file_is_watched_;
 
   StatementHandle begin_read_;
   StatementHandle begin_write_;
   StatementHandle commit_;
   StatementHandle rollback_;
   StatementHandle record_;
-  StatementHandle data_version_;
+  StatementHandle begin_snapshot_;
   StatementHandle schema_version_now_;
   StatementCache statements_;
 
   bool usable_ = true;
-  std::optional<TxMode> mode_;  // of the open transaction
+  std::uint64_t in_place_at_ = 0;  // changes() of the watch before the file was last looked up
+  int looks_left_out_ = 0;         // since then
+  std::optional<TxMode> mode_;     // of the open transaction
   bool ending_ = false;  // BEGIN, COMMIT or ROLLBACK is running, which no deadline may cut short
   bool query_only_ = false;
   bool durable_ = true;
@@ -117,11 +122,12 @@ class SqliteSession final : public Session {
   bool waits_for_begin_ = false;
   TimePoint wait_end_{};
   Deadline statement_deadline_;
-  // The record as of a data version. SQLite gives another version once another connection has
-  // committed anything to this file; what this session itself may do to the record forgets it (no
-  // trigger or view writes it: names that begin with ringshard_ are the library's).
-  std::optional<HomeRecord> known_record_;
-  std::int64_t known_at_ = 0;
+  // The record as of a data version: what another connection commits gives another version, what
+  // this session itself may do to the record forgets it (no trigger or view writes it: names that
+  // begin with ringshard_ are the library's), and its other commits take it along.
+  std::optional<HomeRecord> record_now_;
+  bool record_is_known_ = false;
+  std::uint32_t known_at_ = 0;
   std::int64_t schema_version_ = -1;
   bool schema_is_uncommitted_ = false;  // read in a transaction that can still be rolled back
   std::shared_ptr<const HomeSchema> schema_;

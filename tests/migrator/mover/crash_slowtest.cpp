@@ -179,6 +179,8 @@ std::vector<Victim> victims() {
       case FaultPoint::after_reverted:
         all.push_back({point, {}, {"abort", "m1"}, false});
         break;
+      case FaultPoint::capture_shrunk:
+        break;  // only after thousands of changes: move_test.cpp
       case FaultPoint::write_locked:
       case FaultPoint::write_committed:
       case FaultPoint::write_mirrored:
@@ -271,13 +273,17 @@ TEST_CASE(
     "a migrator that is stopped while it holds the lock does not hold writers past the budget") {
   MoveWorld world(schema);
   fill(world);
-  world.write_config("250ms");
+  // Long enough for what comes on top of it, on a busy machine, to be small beside it.
+  constexpr auto budget = std::chrono::seconds(2);
+  world.write_config("2s");
   Cluster cluster = world.cluster();
   Process stopped(ringshard_program(), {"resume", "m1", "--config", world.config_file().string()},
                   {{"RINGSHARD_FAULT", "cutover_drained=stop"}});
   REQUIRE(stopped.stopped_within(std::chrono::seconds(20)));
   // Waits for the lock, and gets it although the migrator never runs again.
+  const TimePoint asked = system_clock().now();
   cluster.execute(MoveWorld::shard, "INSERT INTO item VALUES (500, 'meanwhile', 'meanwhile')");
+  CHECK(system_clock().now() - asked < budget + budget / 2);
   const auto ended = stopped.wait_for(std::chrono::seconds(10));
   REQUIRE(ended.has_value());
   CHECK(ended->signal == SIGKILL);

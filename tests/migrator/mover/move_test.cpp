@@ -161,6 +161,83 @@ TEST_CASE("a handover that was decided is finished even where an abort was wishe
   CHECK(world.home_record("target")->role == Role::owner);
 }
 
+TEST_CASE("a copy out of a backup is not made the owner") {
+  MoveWorld world(schema);
+  fill(world, 4);
+  const std::filesystem::path target = world.folder() / "target";
+  const std::filesystem::path backup = world.folder() / "backup";
+  const auto back_up = [&] {
+    std::filesystem::copy(target, backup);
+    world.sql("INSERT INTO item (name) VALUES ('not in the backup')");
+  };
+  {
+    AtPoint ready(FaultPoint::after_ready, back_up);
+    world.options.cutover.attempts_max = 0;  // no further than this
+    CHECK(code_of([&] { world.run(); }) == ErrorCode::conflict);
+  }
+  world.options.cutover.attempts_max = 5;
+  {
+    AtPoint at(FaultPoint::cutover_decided,
+               [] { throw Error(ErrorCode::unavailable, "stopped here"); });
+    CHECK(code_of([&] { world.run(); }) == ErrorCode::unavailable);
+  }
+  const HomeRecord certified = *world.home_record("target");
+  CHECK_FALSE(certified.certificate.empty());
+  std::filesystem::remove_all(target);
+  std::filesystem::rename(backup, target);
+
+  CHECK(code_of([&] { world.run(); }) == ErrorCode::refused);
+  CHECK(world.record().error.find("backup") != std::string::npos);
+  CHECK(code_of([&] {
+          world.cluster().execute(MoveWorld::shard, "INSERT INTO item (name) VALUES ('x')");
+        }) == ErrorCode::not_owner);
+  CHECK(world.home_record("target")->role == Role::mirror);
+  CHECK(world.rows("SELECT count(*) FROM item", "source")[0] == Row{std::int64_t{5}});
+}
+
+TEST_CASE("a catalog that was restored from an older copy is led on by the homes") {
+  MoveWorld world(schema);
+  fill(world, 4);
+  const std::filesystem::path catalog = world.folder() / "catalog.db";
+  const std::filesystem::path backup = world.folder() / "backup.db";
+  {
+    AtPoint at(FaultPoint::after_backfilling, [&] { std::filesystem::copy_file(catalog, backup); });
+    REQUIRE(world.run().stage == MoveStage::observing);
+  }
+  world.cluster().execute(MoveWorld::shard, "INSERT INTO item (name) VALUES ('at the target')");
+  std::filesystem::rename(backup, catalog);
+  std::filesystem::remove(catalog.string() + "-wal");
+  std::filesystem::remove(catalog.string() + "-shm");
+  REQUIRE(can_abort(world.record().stage));
+  world.expire_lease();
+
+  CHECK(world.run().stage == MoveStage::observing);
+  const Topology topology = world.catalog().topology("shop");
+  CHECK(topology.node(topology.node_of(MoveWorld::shard)).name == "target");
+  CHECK(world.roll_back().stage == MoveStage::rolled_back);
+  CHECK(world.rows("SELECT count(*) FROM item", "source")[0] == Row{std::int64_t{5}});
+}
+
+TEST_CASE("a long change log is removed in parts, between which writers go on") {
+  MoveWorld world(schema);
+  REQUIRE(world.run().stage == MoveStage::observing);
+  world.sql(
+      "INSERT INTO item (name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+      "LIMIT 12000) SELECT 'item' FROM n",
+      "target");
+  std::int64_t between = 0;
+  fault::set_handler([&](FaultPoint at) {
+    if (at != FaultPoint::capture_shrunk) return;
+    world.sql("INSERT INTO item (name) VALUES ('between')", "target");
+    ++between;
+  });
+  CHECK(world.finalize().stage == MoveStage::done);
+  fault::set_handler({});
+  CHECK(between >= 2);
+  CHECK(world.rows("SELECT count(*) FROM item", "target")[0] == Row{12'000 + between});
+  CHECK_FALSE(world.has_capture("target"));
+}
+
 TEST_CASE("a paused move stops between two chunks and goes on later") {
   MoveWorld world(schema);
   fill(world, 10);
