@@ -109,6 +109,13 @@ void end_capture(HomeStore& store, const HomeName& home, Clock& clock, const Mov
     store.store_record(record);
     return true;
   });
+  retry_conflicts(clock, Deadline::after(clock, options.lock_wait), [&] {
+    SessionTransaction tx(store.session(), home, TxMode::write,
+                          Deadline::after(clock, options.cutover.lock_timeout));
+    require(tx.record());
+    store.dialect().settle(store.session());
+    tx.commit();
+  });
   const auto remove_some = [&](const HomeRecord&) {
     if (!store.dialect().remove_capture(store.session(), rows_at_once)) return false;
     HomeRecord at_rest;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/row_batch.hpp"
 #include "backend/session.hpp"
 #include "core/home.hpp"
 #include "core/schema.hpp"
@@ -16,7 +17,6 @@
 namespace ringshard {
 
 struct Config;
-struct SqliteConfig;
 
 /// A half-open interval of primary keys, (after, through], in the order of the table's primary key.
 /// A missing bound is the end of the table on that side.
@@ -63,7 +63,6 @@ struct Quirks {
   bool concurrent_writers = true;  ///< two write transactions in one home at the same time
   bool typed_columns = true;       ///< a column holds values of one type only
   bool survives_errors = true;     ///< after a failed statement its transaction can go on
-  bool nul_in_text = true;         ///< a text may hold a NUL byte
   /// What stands before VALUES, so that a row's own ids are taken.
   std::string_view insert_words = {};
 };
@@ -110,6 +109,30 @@ class Dialect {
 
   /// The opposite, in the transaction in which an owner becomes a mirror.
   virtual void become_mirror(Session& session) const { static_cast<void>(session); }
+
+  /// What becoming the owner left for later, since it takes long: before capture is removed, while
+  /// writers go on, in a write transaction.
+  virtual void settle(Session& session) const { static_cast<void>(session); }
+
+  /// A place in the change log, for noted_since().
+  virtual std::int64_t log_mark(Session& session) const { return log_head(session); }
+
+  /// What this transaction has noted since the mark, and perhaps what others have. Before the
+  /// COMMIT: an error of it, and of statements after it, can be survived (Session::recover).
+  virtual std::vector<Change> noted_since(Session& session, const HomeSchema& schema,
+                                          std::int64_t mark, std::int64_t limit) const {
+    return log_after(session, schema, mark, limit);
+  }
+
+  /// Inserts rows whose keys, primary or further unique ones, are not there yet, in the database's
+  /// fastest way; returns how many. Nothing if there is no faster way than statements.
+  virtual std::optional<std::int64_t> insert_many(Session& session, const Table& table,
+                                                  const RowBatch& rows) const {
+    static_cast<void>(session);
+    static_cast<void>(table);
+    static_cast<void>(rows);
+    return std::nullopt;
+  }
 
   /// The greatest seq that the change log ever gave out, also when its entry is gone; 0 if none.
   virtual std::int64_t log_head(Session& session) const = 0;

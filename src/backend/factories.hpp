@@ -18,4 +18,11 @@ std::unique_ptr<Session> connect_sqlite_catalog(std::string_view location, Clock
 SourceDatabase open_sqlite_source(std::string_view location, Clock& clock);
 const SchemaParts& sqlite_schema_parts();
 
+std::unique_ptr<Backend> open_postgres_backend(std::string_view location, Clock& clock,
+                                               const BackendOptions& options);
+std::unique_ptr<Session> connect_postgres_catalog(std::string_view location, Clock& clock,
+                                                  bool create);
+SourceDatabase open_postgres_source(std::string_view location, Clock& clock);
+const SchemaParts& postgres_schema_parts();
+
 }  // namespace ringshard

@@ -143,6 +143,11 @@ std::vector<Change> HomeStore::log_after(std::int64_t seq, std::int64_t limit) {
   return dialect_.log_after(session_, *schema_, seq, limit);
 }
 
+std::vector<Change> HomeStore::noted_since(std::int64_t mark, std::int64_t limit) {
+  refresh();
+  return dialect_.noted_since(session_, *schema_, mark, limit);
+}
+
 bool HomeStore::log_has(const Table& table, const Row& key) {
   return dialect_.log_has(session_, table, key);
 }
@@ -271,6 +276,7 @@ std::optional<Row> HomeStore::chunk_end(const Table& table, const KeyRange& rang
 }
 
 std::int64_t HomeStore::insert_missing(const Table& table, const RowBatch& rows) {
+  if (const auto inserted = dialect_.insert_many(session_, table, rows)) return *inserted;
   const TableSql& sql = sql_of(table);
   std::int64_t inserted = 0;
   std::size_t next = 0;

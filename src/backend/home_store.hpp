@@ -62,6 +62,10 @@ class HomeStore {
   std::int64_t log_rows();
   std::vector<Change> log_after(std::int64_t seq, std::int64_t limit);
   bool log_has(const Table& table, const Row& key);
+
+  /// What the open transaction notes between log_mark() and noted_since().
+  std::int64_t log_mark() { return dialect_.log_mark(session_); }
+  std::vector<Change> noted_since(std::int64_t mark, std::int64_t limit);
   void log_erase(std::span<const std::int64_t> seqs);
 
   /// Each key of `changes` once, in its newest change, with the row as this transaction sees it.

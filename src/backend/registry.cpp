@@ -18,8 +18,14 @@ struct Scheme {
   const SchemaParts& (*schema_parts)();
 };
 
+constexpr Scheme postgres{"postgres", open_postgres_backend, connect_postgres_catalog,
+                          open_postgres_source, postgres_schema_parts};
+
 constexpr std::array schemes{Scheme{"sqlite", open_sqlite_backend, connect_sqlite_catalog,
-                                    open_sqlite_source, sqlite_schema_parts}};
+                                    open_sqlite_source, sqlite_schema_parts},
+                             postgres,
+                             Scheme{"postgresql", postgres.open, postgres.connect_catalog,
+                                    postgres.open_source, postgres.schema_parts}};
 
 struct ParsedDsn {
   const Scheme& scheme;
@@ -34,15 +40,16 @@ ParsedDsn parse_dsn(std::string_view dsn) {
     if (scheme.name != name) continue;
     const std::string_view location = dsn.substr(colon + 1);
     if (location.empty()) {
-      throw Error(ErrorCode::invalid_argument,
-                  "the DSN \"" + std::string(dsn) + "\" names no path: write \"sqlite:/a/path\"");
+      throw Error(ErrorCode::invalid_argument, "the DSN \"" + std::string(dsn) +
+                                                   "\" names no place: write \"sqlite:/a/path\" or "
+                                                   "\"postgresql://user@host/database\"");
     }
     return {scheme, location};
   }
   throw Error(ErrorCode::invalid_argument,
               (name.empty() ? "a DSN has no scheme"
                             : "no backend for the DSN scheme \"" + std::string(name) + "\"") +
-                  std::string(": write \"sqlite:/directory\""));
+                  std::string(": write \"sqlite:/directory\" or \"postgresql://…\""));
 }
 
 }  // namespace

@@ -91,6 +91,10 @@ class Session {
   /// again.
   virtual void set_statement_deadline(Deadline deadline) = 0;
 
+  /// After an error inside a transaction: true if the transaction can go on, as if what failed had
+  /// not been tried.
+  virtual bool recover() noexcept { return in_transaction() && usable(); }
+
   /// False once the connection is lost or its home was replaced: do not reuse it.
   virtual bool usable() const noexcept = 0;
 

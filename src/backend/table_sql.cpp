@@ -33,6 +33,11 @@ std::string key_compares(const Table& table, std::string_view comparison, std::s
          (one ? " " : " (") + placeholders(table.key.size(), first) + (one ? "" : ")");
 }
 
+std::string insert_statement(const Table& table, const Quirks& quirks) {
+  return "INSERT INTO " + quoted(table.name) + " (" + quoted_list(table.columns) + ")" +
+         std::string(quirks.insert_words) + " VALUES (" + placeholders(table.columns.size()) + ")";
+}
+
 std::string set_to_excluded(const Table& table) {
   std::string text;
   const std::vector<std::string>& fixed = table.fixed_columns;
@@ -71,6 +76,12 @@ void add_bounds(const KeyRange& range, std::vector<ValueView>& parameters) {
   }
 }
 
+std::string upsert_statement(const Table& table, const Quirks& quirks) {
+  const std::string set = set_to_excluded(table);
+  return insert_statement(table, quirks) + " ON CONFLICT (" + quoted_list(table.key) + ") DO " +
+         (set.empty() ? "NOTHING" : "UPDATE SET " + set);
+}
+
 std::string applied_table_name(std::string_view table) {
   return "ringshard_applied_" + core::hex16(core::hash_text(table));
 }
@@ -78,9 +89,7 @@ std::string applied_table_name(std::string_view table) {
 HomeStore::TableSql::TableSql(const Table& described, const Quirks& quirks) : table(described) {
   const std::string name = quoted(table.name);
   const std::string columns = quoted_list(table.columns);
-  const std::string insert = "INSERT INTO " + name + " (" + columns + ")" +
-                             std::string(quirks.insert_words) + " VALUES (" +
-                             placeholders(table.columns.size()) + ")";
+  const std::string insert = insert_statement(table, quirks);
   const std::size_t width = table.key.size();
 
   select_row = "SELECT " + columns + " FROM " + name + " WHERE " + key_equals(table);
@@ -89,9 +98,7 @@ HomeStore::TableSql::TableSql(const Table& described, const Quirks& quirks) : ta
   for (std::size_t i = 1; i < rows_at_once; ++i)
     insert_many += ", (" + placeholders(table.columns.size(), i * table.columns.size() + 1) + ")";
   insert_many += " ON CONFLICT DO NOTHING";
-  const std::string set = set_to_excluded(table);
-  upsert = insert + " ON CONFLICT (" + quoted_list(table.key) + ") DO " +
-           (set.empty() ? "NOTHING" : "UPDATE SET " + set);
+  upsert = upsert_statement(table, quirks);
   erase = "DELETE FROM " + name + " WHERE " + key_equals(table);
   count = "SELECT count(*) FROM " + name;
   for (std::size_t i = 0; i < 4; ++i) {

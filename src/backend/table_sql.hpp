@@ -14,6 +14,9 @@ namespace ringshard {
 std::string range_condition(const Table& table, bool has_after, bool has_through);
 void add_bounds(const KeyRange& range, std::vector<ValueView>& parameters);
 
+/// Inserts a row or makes the one of its key equal to it. $1 …: the columns.
+std::string upsert_statement(const Table& table, const Quirks& quirks);
+
 /// The statements that HomeStore runs on one table, in SQL that every database understands: quoted
 /// names, $n, ON CONFLICT and comparisons of whole rows.
 ///

@@ -59,7 +59,7 @@ void Mirror::Write::begin() {
     state_ = State::skipping;
     return;
   }
-  head_ = store_.log_head();
+  head_ = store_.log_mark();
   state_ = State::noted;
 }
 
@@ -78,14 +78,13 @@ void Mirror::Write::collect() {
 // The change log could not be read: goes on without it, unless the caller's transaction is lost
 // too.
 void Mirror::Write::not_mirrored(const Error& error) {
-  Session& session = store_.session();
-  if (!session.in_transaction() || !session.usable()) throw Error(error);
+  if (!store_.session().recover()) throw Error(error);
   mirror_.failed(peer_, owner_, error);
   state_ = State::idle;
 }
 
 void Mirror::Write::read_changes() {
-  std::vector<Change> log = store_.log_after(head_, changes_max + 1);
+  std::vector<Change> log = store_.noted_since(head_, changes_max + 1);
   if (log.size() > static_cast<std::size_t>(changes_max)) {
     state_ = State::skipping;
     return;

@@ -141,10 +141,18 @@ CONFORMANCE_TEST_CASE("a write in a read transaction is refused and does nothing
   TestType fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   Session& session = home.application();
+  {
+    SessionTransaction tx(session, home.name(), TxMode::read, soon());
+    CHECK(error_of([&] { session.execute("INSERT INTO item VALUES (1, 'x')"); }) ==
+          ErrorCode::refused);
+    if (home.dialect().quirks().survives_errors)
+      CHECK(session.integer("SELECT count(*) FROM item") == 0);
+  }
+  {
+    SessionTransaction tx(session, home.name(), TxMode::read, soon());
+    CHECK(error_of([&] { session.run_script("DELETE FROM item"); }) == ErrorCode::refused);
+  }
   SessionTransaction tx(session, home.name(), TxMode::read, soon());
-  CHECK(error_of([&] { session.execute("INSERT INTO item VALUES (1, 'x')"); }) ==
-        ErrorCode::refused);
-  CHECK(error_of([&] { session.run_script("DELETE FROM item"); }) == ErrorCode::refused);
   CHECK(session.integer("SELECT count(*) FROM item") == 0);
 }
 

@@ -151,7 +151,7 @@ TEST_CASE("a third-party header is included only where it belongs") {
       {"xxhash", {"src/core/", "tests/"}},
       {"sqlite3", {"src/backend/sqlite/", "migrator/demo/", "tests/"}},
       {"pqxx", {"src/backend/postgres/"}},
-      {"libpq", {"src/backend/postgres/"}},
+      {"libpq", {"src/backend/postgres/", "tests/"}},
       {"yaml-cpp", {"src/config/document.cpp"}},
       {"spdlog", {"src/support/"}},
       {"fmt/", {}},

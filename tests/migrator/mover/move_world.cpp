@@ -8,7 +8,10 @@
 
 namespace ringshard::testing {
 
-MoveWorld::MoveWorld(std::string_view schema_sql) : home_{"shop", shard} {
+MoveWorld::MoveWorld(std::string_view schema_sql, Engine engine) : home_{"shop", shard} {
+  if (engine == Engine::postgres)
+    for (const char* name : {"source", "target", "catalog"})
+      databases_.emplace(name, std::make_unique<TestDatabase>(name));
   options.chunk_rows = 3;
   options.tail_rows = 4;
   options.lease = std::chrono::seconds(60);
@@ -49,7 +52,7 @@ MoveWorld::MoveWorld(std::string_view schema_sql) : home_{"shop", shard} {
     if (!table.key.empty()) divided.key = {table.key[0]};
     definition.tables.push_back(divided);
   }
-  Catalog catalog = Catalog::create("sqlite:" + (folder_ / "catalog.db").string(), system_clock());
+  Catalog catalog = Catalog::create(catalog_dsn(), system_clock());
   catalog.create_keyspace(definition, nodes, {0});
   MoveRecord move;
   move.id = "m1";
@@ -62,12 +65,18 @@ MoveWorld::MoveWorld(std::string_view schema_sql) : home_{"shop", shard} {
 }
 
 std::string MoveWorld::dsn(std::string_view node) const {
-  return "sqlite:" + (folder_ / node).string();
+  const auto database = databases_.find(node);
+  return database != databases_.end() ? database->second->dsn()
+                                      : "sqlite:" + (folder_ / node).string();
+}
+
+std::string MoveWorld::catalog_dsn() const {
+  return databases_.empty() ? "sqlite:" + (folder_ / "catalog.db").string() : dsn("catalog");
 }
 
 Config MoveWorld::config() const {
   Config config;
-  config.catalog = "sqlite:" + (folder_ / "catalog.db").string();
+  config.catalog = catalog_dsn();
   config.keyspace.name = home_.keyspace;
   config.keyspace.key = "int64";
   config.keyspace.shards = 1;
@@ -109,9 +118,7 @@ void MoveWorld::expire_lease() {
   if (!move->lease_holder.empty()) catalog().release_lease("m1", move->lease_holder);
 }
 
-Catalog MoveWorld::catalog() const {
-  return Catalog::open("sqlite:" + (folder_ / "catalog.db").string(), system_clock());
-}
+Catalog MoveWorld::catalog() const { return Catalog::open(catalog_dsn(), system_clock()); }
 
 MoveRecord MoveWorld::record() const { return *catalog().move("m1"); }
 

@@ -15,10 +15,14 @@
 #include "mover/mover.hpp"
 #include "support/fault.hpp"
 #include "support/paths.hpp"
+#include "support/postgres.hpp"
 
 namespace ringshard::testing {
 
-/// Two real nodes with one shard's home on the first of them, and all that moves it.
+enum class Engine { sqlite, postgres };
+
+/// Two real nodes with one shard's home on the first of them, and all that moves it; the catalog is
+/// in a database of the same kind. Engine::postgres needs the tests' server.
 ///
 ///     MoveWorld world("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)");
 ///     world.sql("INSERT INTO item VALUES (1, 'one')");
@@ -27,7 +31,7 @@ class MoveWorld {
  public:
   static constexpr ShardId shard{0};
 
-  explicit MoveWorld(std::string_view schema_sql);
+  explicit MoveWorld(std::string_view schema_sql, Engine engine = Engine::sqlite);
 
   const HomeName& home() const { return home_; }
   Config config() const;
@@ -74,8 +78,11 @@ class MoveWorld {
  private:
   void script(std::string_view statements, std::string_view node, SessionUse use);
 
+  std::string catalog_dsn() const;
+
   TemporaryFolder folder_;
   HomeName home_;
+  std::map<std::string, std::unique_ptr<TestDatabase>, std::less<>> databases_;  // of PostgreSQL
   std::map<std::string, std::unique_ptr<Backend>, std::less<>> backends_;
 };
 

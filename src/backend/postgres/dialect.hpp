@@ -1,0 +1,38 @@
+#pragma once
+
+#include "backend/backend.hpp"
+
+namespace ringshard::postgres {
+
+class PostgresSession;
+struct KnownSchema;
+
+class PostgresDialect final : public Dialect {
+ public:
+  const Quirks& quirks() const noexcept override;
+  std::shared_ptr<const HomeSchema> schema(Session& session) const override;
+  HomeSchema describe_schema(Session& session) const override;
+  std::vector<Obstacle> obstacles(Session& session, const HomeSchema& schema) const override;
+  void install_capture(Session& session, const HomeSchema& schema) const override;
+  bool remove_capture(Session& session, std::int64_t rows_max) const override;
+  bool has_capture(Session& session) const override;
+  std::optional<std::string> capture_gap(Session& session, const HomeSchema& schema) const override;
+  void become_owner(Session& session) const override;
+  void become_mirror(Session& session) const override;
+  void settle(Session& session) const override;
+  std::int64_t log_mark(Session& session) const override;
+  std::vector<Change> noted_since(Session& session, const HomeSchema& schema, std::int64_t mark,
+                                  std::int64_t limit) const override;
+  std::optional<std::int64_t> insert_many(Session& session, const Table& table,
+                                          const RowBatch& rows) const override;
+  std::int64_t log_head(Session& session) const override;
+  std::vector<Change> log_after(Session& session, const HomeSchema& schema, std::int64_t seq,
+                                std::int64_t limit) const override;
+  bool log_has(Session& session, const Table& table, const Row& key) const override;
+  void put_evicting(Session& session, const Table& table, RowView row) const override;
+  Digest digest(Session& session, const Table& table, const KeyRange& range) const override;
+  std::vector<Counter> counters(Session& session) const override;
+  void raise_counters(Session& session, const std::vector<Counter>& counters) const override;
+};
+
+}  // namespace ringshard::postgres

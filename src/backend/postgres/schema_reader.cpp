@@ -1,0 +1,326 @@
+#include "backend/postgres/schema_reader.hpp"
+
+#include <algorithm>
+#include <array>
+#include <ringshard/error.hpp>
+#include <set>
+
+#include "backend/home_store.hpp"
+
+namespace ringshard::postgres {
+
+namespace {
+
+// Tables that stand for themselves: partitions belong to the one that they are part of.
+constexpr std::string_view tables_of_home =
+    "SELECT c.oid::bigint, c.relname FROM pg_class c WHERE c.relnamespace = $1::regnamespace "
+    "AND c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relname NOT LIKE 'ringshard\\_%' "
+    "ORDER BY c.relname";
+
+constexpr std::string_view columns_of_home =
+    "SELECT a.attrelid::bigint, a.attname, a.atttypid::bigint, "
+    "format_type(a.atttypid, a.atttypmod), a.attgenerated::text, a.attidentity::text "
+    "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
+    "WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 "
+    "AND NOT a.attisdropped ORDER BY a.attrelid, a.attnum";
+
+// One row for each column of a unique index.
+constexpr std::string_view unique_indexes_of_home =
+    "SELECT i.indrelid::bigint, i.indexrelid::bigint, i.indisprimary, a.attname, "
+    "CASE WHEN co.oid IS NULL OR co.collname = 'default' THEN '' "
+    "ELSE co.oid::regcollation::text END, pg_get_indexdef(i.indexrelid, k.n::int, true), "
+    "pg_get_expr(i.indpred, i.indrelid, true), "
+    "COALESCE((to_jsonb(i) ->> 'indnullsnotdistinct')::boolean, false), "
+    "t.typname, t.typtype::text, t.oid::bigint, format_type(a.atttypid, a.atttypmod) "
+    "FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid "
+    "CROSS JOIN LATERAL unnest(i.indkey::int[]) WITH ORDINALITY AS k(attnum, n) "
+    "LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum > 0 "
+    "LEFT JOIN pg_type t ON t.oid = a.atttypid "
+    "LEFT JOIN pg_collation co ON co.oid = a.attcollation "
+    "WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND i.indisunique "
+    "AND i.indisvalid AND k.n <= i.indnkeyatts ORDER BY i.indrelid, i.indexrelid, k.n";
+
+// In the order in which they are made; $1: the home's schema. Definitions are written as seen from
+// inside the home, so that they hold wherever a home of that name is.
+constexpr std::array statements_of_home{
+    // enumerated types, domains and composite types
+    std::string_view(
+        "SELECT format('CREATE TYPE %I AS ENUM (%s)', t.typname, "
+        "string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder)) "
+        "FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid "
+        "WHERE t.typnamespace = $1::regnamespace GROUP BY t.typname ORDER BY t.typname"),
+    std::string_view("SELECT format('CREATE DOMAIN %I AS %s%s%s%s', t.typname, "
+                     "format_type(t.typbasetype, t.typtypmod), "
+                     "COALESCE(' DEFAULT ' || t.typdefault, ''), CASE WHEN t.typnotnull THEN ' NOT "
+                     "NULL' ELSE '' "
+                     "END, COALESCE((SELECT string_agg(format(' CONSTRAINT %I %s', o.conname, "
+                     "pg_get_constraintdef(o.oid)), '' ORDER BY o.conname) FROM pg_constraint o "
+                     "WHERE o.contypid = t.oid AND o.contype = 'c'), '')) "
+                     "FROM pg_type t WHERE t.typnamespace = $1::regnamespace AND t.typtype = 'd' "
+                     "ORDER BY t.oid"),
+    std::string_view(
+        "SELECT format('CREATE TYPE %I AS (%s)', c.relname, string_agg(format('%I %s', a.attname, "
+        "format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum)) FROM pg_class c "
+        "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped "
+        "WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'c' GROUP BY c.oid, c.relname "
+        "ORDER BY c.oid"),
+    // sequences that stand for themselves or for a serial column
+    std::string_view(
+        "SELECT format('CREATE SEQUENCE %I AS %s INCREMENT %s MINVALUE %s MAXVALUE %s START %s "
+        "CACHE %s%s', c.relname, format_type(s.seqtypid, NULL), s.seqincrement, s.seqmin, "
+        "s.seqmax, "
+        "s.seqstart, s.seqcache, CASE WHEN s.seqcycle THEN ' CYCLE' ELSE '' END) "
+        "FROM pg_class c JOIN pg_sequence s ON s.seqrelid = c.oid "
+        "WHERE c.relnamespace = $1::regnamespace AND c.relname NOT LIKE 'ringshard\\_%' "
+        "AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass "
+        "AND d.objid = c.oid AND d.deptype = 'i') ORDER BY c.relname"),
+    // functions, whose bodies are not looked into: they may speak of tables that come later
+    std::string_view("SELECT pg_get_functiondef(p.oid) FROM pg_proc p "
+                     "WHERE p.pronamespace = $1::regnamespace AND p.prokind IN ('f', 'p') "
+                     "AND p.proname NOT LIKE 'ringshard\\_%' ORDER BY p.proname, p.oid"),
+    // tables with all that is checked row by row
+    std::string_view(
+        "SELECT format('CREATE TABLE %I (%s%s)%s%s', c.relname, "
+        "(SELECT string_agg(format('%I %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod), "
+        "CASE WHEN a.attcollation <> 0 AND a.attcollation <> t.typcollation "
+        "THEN ' COLLATE ' || a.attcollation::regcollation::text ELSE '' END, "
+        "CASE WHEN a.attgenerated = 's' THEN ' GENERATED ALWAYS AS (' || "
+        "pg_get_expr(d.adbin, d.adrelid) || ') STORED' "
+        "WHEN a.attidentity <> '' THEN ' GENERATED ' || CASE a.attidentity WHEN 'a' THEN 'ALWAYS' "
+        "ELSE 'BY DEFAULT' END || (SELECT format(' AS IDENTITY (INCREMENT %s MINVALUE %s MAXVALUE "
+        "%s START %s CACHE %s%s)', s.seqincrement, s.seqmin, s.seqmax, s.seqstart, s.seqcache, "
+        "CASE WHEN s.seqcycle THEN ' CYCLE' ELSE '' END) FROM pg_depend p JOIN pg_sequence s ON "
+        "s.seqrelid = p.objid WHERE p.classid = 'pg_class'::regclass AND p.refclassid = "
+        "'pg_class'::regclass AND p.refobjid = a.attrelid AND p.refobjsubid = a.attnum AND "
+        "p.deptype = 'i') "
+        "ELSE COALESCE(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '') END, "
+        "CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END), ', ' ORDER BY a.attnum) "
+        "FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d "
+        "ON d.adrelid = a.attrelid AND d.adnum = a.attnum WHERE a.attrelid = c.oid AND "
+        "a.attnum > 0 AND NOT a.attisdropped), "
+        "COALESCE((SELECT string_agg(format(', CONSTRAINT %I %s', o.conname, "
+        "pg_get_constraintdef(o.oid)), '' ORDER BY o.contype DESC, o.conname) FROM pg_constraint o "
+        "WHERE o.conrelid = c.oid AND o.contype IN ('p', 'u', 'c', 'x')), ''), "
+        "CASE c.relkind WHEN 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(c.oid) ELSE '' END, "
+        "COALESCE(' WITH (' || array_to_string(c.reloptions, ', ') || ')', '')) "
+        "FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') "
+        "AND NOT c.relispartition AND c.relname NOT LIKE 'ringshard\\_%' ORDER BY c.relname"),
+    std::string_view(
+        "SELECT format('CREATE TABLE %I PARTITION OF %I %s%s', c.relname, p.relname, "
+        "pg_get_expr(c.relpartbound, c.oid), CASE c.relkind WHEN 'p' THEN ' PARTITION BY ' || "
+        "pg_get_partkeydef(c.oid) ELSE '' END) FROM pg_class c "
+        "JOIN pg_inherits i ON i.inhrelid = c.oid JOIN pg_class p ON p.oid = i.inhparent "
+        "WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND c.relispartition "
+        "ORDER BY c.oid"),
+    // which sequence goes with which column
+    std::string_view(
+        "SELECT format('ALTER SEQUENCE %I OWNED BY %I.%I', s.relname, t.relname, a.attname) "
+        "FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S' "
+        "JOIN pg_class t ON t.oid = d.refobjid JOIN pg_attribute a ON a.attrelid = t.oid AND "
+        "a.attnum = d.refobjsubid WHERE d.classid = 'pg_class'::regclass AND d.refclassid = "
+        "'pg_class'::regclass AND d.deptype = 'a' AND s.relnamespace = $1::regnamespace "
+        "AND s.relname NOT LIKE 'ringshard\\_%' ORDER BY s.relname"),
+    // indexes that are no constraint's and no partition's
+    std::string_view(
+        "SELECT pg_get_indexdef(i.indexrelid) FROM pg_index i JOIN pg_class t ON t.oid = "
+        "i.indrelid "
+        "JOIN pg_class x ON x.oid = i.indexrelid WHERE t.relnamespace = $1::regnamespace "
+        "AND NOT x.relispartition AND t.relname NOT LIKE 'ringshard\\_%' AND NOT EXISTS (SELECT "
+        "FROM pg_constraint o WHERE o.conindid = i.indexrelid AND o.contype IN ('p', 'u', 'x')) "
+        "ORDER BY x.relname"),
+};
+
+// After the foreign keys.
+constexpr std::array last_statements_of_home{
+    std::string_view(
+        "SELECT format('CREATE %s %I AS %s', CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' "
+        "ELSE 'VIEW' END, c.relname, rtrim(pg_get_viewdef(c.oid), ';')) FROM pg_class c "
+        "WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('v', 'm') ORDER BY c.oid"),
+};
+
+constexpr std::string_view foreign_keys_of_home =
+    "SELECT t.relname, o.conname, format('ALTER TABLE %I ADD CONSTRAINT %I %s', t.relname, "
+    "o.conname, pg_get_constraintdef(o.oid)), o.condeferrable "
+    "FROM pg_constraint o "
+    "JOIN pg_class t ON t.oid = o.conrelid WHERE t.relnamespace = $1::regnamespace "
+    "AND o.contype = 'f' AND o.conparentid = 0 ORDER BY t.relname, o.conname";
+
+constexpr std::string_view triggers_of_home =
+    "SELECT t.relname, g.tgname, pg_get_triggerdef(g.oid, true), false FROM pg_trigger g "
+    "JOIN pg_class t ON t.oid = g.tgrelid WHERE t.relnamespace = $1::regnamespace "
+    "AND NOT g.tgisinternal AND g.tgparentid = 0 AND g.tgname NOT LIKE 'ringshard\\_%' "
+    "ORDER BY t.relname, g.tgname";
+
+std::vector<Parked> parked_like(PostgresSession& session, std::string_view query) {
+  std::vector<Parked> found;
+  session.for_each(query, {std::string_view(schema_of(session))}, [&found](RowView row) {
+    found.push_back(
+        {text_of(row[0]), text_of(row[1]), text_of(row[2]), std::get<std::int64_t>(row[3]) != 0});
+    return true;
+  });
+  return found;
+}
+
+// Types whose text is the same whatever the session's settings are.
+bool has_one_text(std::string_view type, std::string_view kind) {
+  static const std::set<std::string_view> types{"int2",   "int4", "int8",    "text",    "varchar",
+                                                "bpchar", "uuid", "bool",    "numeric", "name",
+                                                "inet",   "cidr", "macaddr", "citext"};
+  return kind == "e" || types.contains(type);
+}
+
+}  // namespace
+
+std::string text_of(const ValueView& value) {
+  const auto* text = std::get_if<std::string_view>(&value);
+  return text == nullptr ? std::string() : std::string(*text);
+}
+
+std::string schema_of(const PostgresSession& session) {
+  if (!session.home())
+    throw Error(ErrorCode::internal, "a session in no home was asked for the tables of one");
+  return quoted(session.home()->str());
+}
+
+bool is_reserved(std::string_view name) noexcept { return name.substr(0, 10) == "ringshard_"; }
+
+KnownSchema read_tables(PostgresSession& session) {
+  KnownSchema known;
+  const std::string schema = schema_of(session);
+  const ValueView name = std::string_view(schema);
+  std::map<std::int64_t, std::size_t> by_oid;
+  session.for_each(tables_of_home, {name}, [&](RowView row) {
+    by_oid[std::get<std::int64_t>(row[0])] = known.schema.tables.size();
+    known.schema.tables.emplace_back().name = text_of(row[1]);
+    return true;
+  });
+  const auto table_of = [&](const ValueView& oid) -> Table* {
+    const auto found = by_oid.find(std::get<std::int64_t>(oid));
+    return found == by_oid.end() ? nullptr : &known.schema.tables[found->second];
+  };
+  session.for_each(columns_of_home, {name}, [&](RowView row) {
+    Table* table = table_of(row[0]);
+    if (table == nullptr || !text_of(row[4]).empty()) return true;  // generated: left to the target
+    table->columns.push_back(text_of(row[1]));
+    known.tables[table->name].column_types.push_back(text_of(row[3]));
+    if (text_of(row[5]) == "a") table->fixed_columns.push_back(text_of(row[1]));
+    return true;
+  });
+  std::int64_t index = 0;
+  session.for_each(unique_indexes_of_home, {name}, [&](RowView row) {
+    Table* table = table_of(row[0]);
+    if (table == nullptr) return true;
+    KnownTable& more = known.tables[table->name];
+    const bool first = index != std::get<std::int64_t>(row[1]);
+    index = std::get<std::int64_t>(row[1]);
+    if (std::get<std::int64_t>(row[2]) != 0) {
+      const std::string column = text_of(row[3]);
+      const auto at = std::find(table->columns.begin(), table->columns.end(), column);
+      table->key.push_back(column);
+      table->key_positions.push_back(static_cast<std::size_t>(at - table->columns.begin()));
+      table->key_collations.push_back(text_of(row[4]));
+      const auto type = std::get<std::int64_t>(row[10]);
+      more.key_kinds.push_back(kind_of(static_cast<unsigned>(type)));
+      more.key_types.push_back(text_of(row[11]));
+      if (!has_one_text(text_of(row[8]), text_of(row[9]))) more.key_text_depends_on_settings = true;
+      return true;
+    }
+    if (first) {
+      table->unique_keys.emplace_back();
+      more.unique_keys.emplace_back();
+      more.unique_keys.back().predicate = text_of(row[6]);
+      more.unique_keys.back().nulls_are_equal = std::get<std::int64_t>(row[7]) != 0;
+    }
+    table->unique_keys.back().push_back(text_of(row[3]));
+    more.unique_keys.back().expressions.push_back(text_of(row[5]));
+    return true;
+  });
+  return known;
+}
+
+std::vector<Parked> foreign_keys(PostgresSession& session) {
+  return parked_like(session, foreign_keys_of_home);
+}
+
+std::vector<Parked> triggers(PostgresSession& session) {
+  return parked_like(session, triggers_of_home);
+}
+
+std::vector<std::string> read_statements(PostgresSession& session) {
+  const std::string schema = schema_of(session);
+  const ValueView name = std::string_view(schema);
+  std::vector<std::string> statements;
+  const auto add = [&](std::string_view query) {
+    session.for_each(query, {name}, [&statements](RowView row) {
+      statements.push_back(text_of(row[0]));
+      return true;
+    });
+  };
+  for (const std::string_view query : statements_of_home) add(query);
+  // Those that were parked as the application made them, the others as they are.
+  std::map<std::pair<std::string, std::string>, std::string> keys;
+  for (Parked& key : foreign_keys(session))
+    keys[{std::move(key.table), std::move(key.name)}] = std::move(key.statement);
+  const bool parks = session.integer(
+                         "SELECT count(*) FROM pg_class WHERE relnamespace = "
+                         "$1::regnamespace AND relname = 'ringshard_parked'",
+                         {name}) > 0;
+  if (parks)
+    session.for_each("SELECT table_name, name, statement FROM " + schema + ".ringshard_parked", {},
+                     [&keys](RowView row) {
+                       keys[{text_of(row[0]), text_of(row[1])}] = text_of(row[2]);
+                       return true;
+                     });
+  for (auto& [key, statement] : keys) statements.push_back(std::move(statement));
+  for (const std::string_view query : last_statements_of_home) add(query);
+  for (Parked& trigger : triggers(session)) statements.push_back(std::move(trigger.statement));
+  return statements;
+}
+
+std::vector<Obstacle> find_obstacles(PostgresSession& session, const HomeSchema& schema) {
+  std::vector<Obstacle> obstacles;
+  const std::string home = schema_of(session);
+  const ValueView name = std::string_view(home);
+  const auto add = [&](std::string_view query, const std::string& reason) {
+    session.for_each(query, {name}, [&](RowView row) {
+      obstacles.push_back({text_of(row[0]), reason});
+      return true;
+    });
+  };
+  add("SELECT c.relname FROM pg_class c WHERE c.relnamespace = $1::regnamespace "
+      "AND c.relname LIKE 'ringshard\\_%' AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relname "
+      "NOT IN ('ringshard_home', 'ringshard_change_log', 'ringshard_checkpoint', "
+      "'ringshard_parked') AND c.relname !~ '^ringshard_applied_[0-9a-f]{16}$' ORDER BY c.relname",
+      "names that begin with ringshard_ are the library's own: rename it");
+  for (const Table& table : schema.tables) {
+    if (table.key.empty())
+      obstacles.push_back(
+          {table.name, "has no primary key, by which its rows could be told apart"});
+    else if (table.key.size() > key_columns_max)
+      obstacles.push_back({table.name, "has a primary key of " + std::to_string(table.key.size()) +
+                                           " columns, and a change can be noted for " +
+                                           std::to_string(key_columns_max)});
+  }
+  add("SELECT t.relname || '.' || o.conname FROM pg_constraint o JOIN pg_class t ON t.oid = "
+      "o.conrelid WHERE t.relnamespace = $1::regnamespace AND o.contype = 'x' ORDER BY 1",
+      "is an exclusion constraint, whose values can not change hands while rows are applied one by "
+      "one: drop it for the time of the move");
+  add("SELECT t.relname || '.' || o.conname FROM pg_constraint o JOIN pg_class t ON t.oid = "
+      "o.conrelid WHERE t.relnamespace = $1::regnamespace AND o.contype = 'p' AND o.condeferrable "
+      "ORDER BY 1",
+      "is a deferrable primary key, which no row can be written against: make it not deferrable");
+  add("SELECT t.relname || '.' || o.conname FROM pg_constraint o JOIN pg_class t ON t.oid = "
+      "o.conrelid JOIN pg_class r ON r.oid = o.confrelid WHERE t.relnamespace = $1::regnamespace "
+      "AND o.contype = 'f' AND r.relnamespace <> t.relnamespace ORDER BY 1",
+      "is a foreign key that leaves the home, and what it points to does not move: drop it");
+  add("SELECT c.relname FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind = "
+      "'f' "
+      "ORDER BY 1",
+      "is a foreign table, whose rows are elsewhere: drop it in this home");
+  add("SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE "
+      "c.relnamespace = $1::regnamespace AND NOT c.relispartition AND c.relkind = 'r' ORDER BY 1",
+      "inherits from another table otherwise than as a partition: rows of both would be mixed up");
+  return obstacles;
+}
+
+}  // namespace ringshard::postgres

@@ -1,0 +1,481 @@
+#include "backend/postgres/session.hpp"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <pqxx/transaction_base>
+
+#include "backend/home_row.hpp"
+#include "backend/postgres/errors.hpp"
+#include "backend/postgres/locks.hpp"
+#include "backend/postgres/sql_text.hpp"
+#include "backend/postgres/values.hpp"
+
+namespace ringshard::postgres {
+
+namespace {
+
+// How much longer than its statement_timeout a server may take to say so, before it is taken for
+// one that does not answer.
+constexpr std::chrono::milliseconds answer_grace(2'000);
+
+// A transaction of ringshard's own that holds a lock and hears nothing for so long is ended by the
+// server: its client does not run, or can not be reached.
+constexpr std::int64_t idle_ms_max = 5'000;
+
+constexpr double scan_bytes = 1 << 20;
+constexpr int scan_rows_min = 16;
+constexpr int scan_rows_max = 2'000;
+
+// What the text of a value depends on: the same in each session, whatever the role's settings are.
+constexpr std::string_view pinned_settings =
+    "SET LOCAL datestyle TO 'ISO, MDY'; SET LOCAL intervalstyle TO postgres; "
+    "SET LOCAL timezone TO 'UTC'; SET LOCAL extra_float_digits TO 1; "
+    "SET LOCAL bytea_output TO hex; SET LOCAL xmloption TO content; "
+    "SET LOCAL lc_monetary TO 'C'; ";
+
+std::int64_t milliseconds_left(Deadline deadline, Clock& clock) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline.left(clock)).count();
+  return std::clamp<std::int64_t>(left, 1, 2'000'000'000);
+}
+
+bool says(const PGresult* result, std::string_view tag) {
+  return std::string_view(PQcmdStatus(const_cast<PGresult*>(result))).substr(0, tag.size()) == tag;
+}
+
+}  // namespace
+
+void FreeResult::operator()(pg_result* result) const noexcept { PQclear(result); }
+
+std::string literal(std::string_view text) {
+  std::string quoted = text.find('\\') == std::string_view::npos ? "'" : " E'";
+  for (const char byte : text) {
+    if (byte == '\'' || byte == '\\') quoted += byte;
+    quoted += byte;
+  }
+  return quoted + "'";
+}
+
+PostgresSession::PostgresSession(SessionSpec spec, Clock& clock)
+    : spec_(std::move(spec)), clock_(clock), connection_(spec_.dsn) {}
+
+PostgresSession::~PostgresSession() { rollback(); }
+
+std::string PostgresSession::place() const {
+  const std::optional<HomeName>& name = home();
+  return name ? "home " + name->str() + " in " + spec_.place : spec_.place;
+}
+
+// ---- what goes over the wire
+// -----------------------------------------------------------------------
+
+void PostgresSession::lose(ErrorCode code, const std::string& what) {
+  usable_ = false;
+  const bool unknown = committing_ && mode_ != TxMode::read;
+  const std::string where = place();
+  end_transaction();
+  throw Error(unknown ? ErrorCode::outcome_unknown : code,
+              where + ": " + what + (unknown ? " during COMMIT: it may have happened or not" : ""));
+}
+
+void PostgresSession::fail(const PGresult* result, std::string_view sql) {
+  const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  const bool lost = PQstatus(connection_.handle()) == CONNECTION_BAD;
+  if (state == nullptr || (lost && committing_))
+    lose(ErrorCode::unavailable, "the connection was lost");
+  Error error = translate(result, place(), sql, mode_ == TxMode::read);
+  if (lost || ends_session(error.code())) {
+    usable_ = false;
+    end_transaction();
+  }
+  throw error;
+}
+
+void PostgresSession::require_sent(bool sent) {
+  if (!sent) lose(ErrorCode::unavailable, "the connection was lost");
+}
+
+// False once the server has taken longer than it may.
+bool PostgresSession::wait_for_server() {
+  PGconn* connection = connection_.handle();
+  const int unsent = PQflush(connection);
+  require_sent(unsent >= 0);
+  int wait_ms = -1;
+  if (statement_deadline_.limited()) {
+    const auto left = statement_deadline_.at() + answer_grace - clock_.now();
+    if (left <= Duration::zero()) return false;
+    wait_ms = static_cast<int>(
+        std::min<std::int64_t>(std::chrono::ceil<std::chrono::milliseconds>(left).count(), 60'000));
+  }
+  pollfd socket{PQsocket(connection), static_cast<short>(POLLIN | (unsent > 0 ? POLLOUT : 0)), 0};
+  if (::poll(&socket, 1, wait_ms) < 0 && errno != EINTR)
+    lose(ErrorCode::unavailable, "waiting for the server failed");
+  require_sent(PQconsumeInput(connection) != 0);
+  return true;
+}
+
+// All results of what was sent; the last one, or the first that failed.
+ResultHandle PostgresSession::wait() {
+  PGconn* connection = connection_.handle();
+  ResultHandle last;
+  for (;;) {
+    while (PQisBusy(connection) != 0)
+      if (!wait_for_server()) lose(ErrorCode::timeout, "the server does not answer");
+    ResultHandle next(PQgetResult(connection));
+    if (!next) return last;
+    const bool had_failed = last && PQresultStatus(last.get()) == PGRES_FATAL_ERROR;
+    const ExecStatusType status = PQresultStatus(next.get());
+    if (!had_failed) last = std::move(next);
+    if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH)
+      return last;
+  }
+}
+
+ResultHandle PostgresSession::message(const std::string& sql) {
+  require_sent(PQsendQuery(connection_.handle(), sql.c_str()) != 0);
+  ResultHandle result = wait();
+  if (!result || PQresultStatus(result.get()) == PGRES_FATAL_ERROR) fail(result.get(), sql);
+  return result;
+}
+
+ResultHandle PostgresSession::message_survivable(const std::string& sql) {
+  is_survivable_ = true;
+  return message("SAVEPOINT ringshard_survive; " + std::string(pinned_settings) + sql);
+}
+
+bool PostgresSession::recover() noexcept {
+  if (!mode_ || !usable_) return false;
+  if (PQtransactionStatus(connection_.handle()) == PQTRANS_INTRANS) return true;
+  if (!is_survivable_) return false;
+  try {
+    message("ROLLBACK TO SAVEPOINT ringshard_survive");
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+ResultHandle PostgresSession::run(std::string_view sql, std::span<const ValueView> parameters) {
+  const Parameters own(parameters);
+  if (!deadline_is_sent_) send_deadline();
+  const std::string text(sql);
+  require_sent(PQsendQueryParams(connection_.handle(), text.c_str(), own.size(), own.types(),
+                                 own.values(), own.lengths(), own.formats(), 0) != 0);
+  ResultHandle result = wait();
+  const ExecStatusType status = result ? PQresultStatus(result.get()) : PGRES_FATAL_ERROR;
+  if (status == PGRES_FATAL_ERROR) fail(result.get(), sql);
+  if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT) {
+    // Nobody would take or give the rows.
+    if (status == PGRES_COPY_IN) PQputCopyEnd(connection_.handle(), "not through ringshard");
+    lose(ErrorCode::refused, "COPY FROM STDIN and COPY TO STDOUT do not go through a statement");
+  }
+  return result;
+}
+
+void PostgresSession::copy_in(const std::string& statement, const std::string& rows) {
+  if (!deadline_is_sent_) send_deadline();
+  PGconn* connection = connection_.handle();
+  require_sent(PQsendQuery(connection, statement.c_str()) != 0);
+  ResultHandle ready = wait();
+  if (!ready || PQresultStatus(ready.get()) != PGRES_COPY_IN) fail(ready.get(), statement);
+  constexpr std::size_t piece = std::size_t{1} << 20U;
+  for (std::size_t at = 0; at < rows.size(); at += piece) {
+    const std::size_t size = std::min(piece, rows.size() - at);
+    require_sent(PQputCopyData(connection, rows.data() + at, static_cast<int>(size)) > 0);
+  }
+  require_sent(PQputCopyEnd(connection, nullptr) > 0);
+  ResultHandle done = wait();
+  if (!done || PQresultStatus(done.get()) == PGRES_FATAL_ERROR) fail(done.get(), statement);
+}
+
+// ---- transactions
+// ----------------------------------------------------------------------------------
+
+std::string PostgresSession::begin_text(TxMode mode, const std::string& search_path,
+                                        Deadline lock_deadline) const {
+  const bool own = spec_.use == SessionUse::maintenance;
+  std::string text = mode == TxMode::read ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
+                                          : "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ";
+  text += "SET LOCAL search_path TO " + search_path + "; ";
+  if (own) text += std::string(pinned_settings) + "SET LOCAL ringshard.applying TO on; ";
+  if (!durable_) text += "SET LOCAL synchronous_commit TO off; ";
+  if (statement_deadline_.limited())
+    text += "SET LOCAL statement_timeout TO " +
+            std::to_string(milliseconds_left(statement_deadline_, clock_)) + "; ";
+  if (own && mode != TxMode::read)
+    text +=
+        "SET LOCAL idle_in_transaction_session_timeout TO " + std::to_string(idle_ms_max) + "; ";
+  // Of ringshard's own transactions also what follows the first lock: changes of the definitions.
+  if (mode != TxMode::read && lock_deadline.limited())
+    text += "SET LOCAL lock_timeout TO " +
+            std::to_string(milliseconds_left(lock_deadline, clock_)) + "; ";
+  return text;
+}
+
+std::string PostgresSession::lock_text(const HomeName& home, TxMode mode,
+                                       Deadline lock_deadline) const {
+  if (mode == TxMode::read) return {};
+  std::string text = "SELECT " + lock_call(home, mode == TxMode::write) + "; ";
+  if (lock_deadline.limited() && spec_.use == SessionUse::application)
+    text += "SET LOCAL lock_timeout TO DEFAULT; ";
+  return text;
+}
+
+void PostgresSession::begin_unlocked() {
+  mode_ = TxMode::write;
+  deadline_is_sent_ = true;
+  message(begin_text(TxMode::write, spec_.home ? search_path_of(*spec_.home) : spec_.search_path,
+                     Deadline()));
+}
+
+void PostgresSession::begin(TxMode mode, Deadline lock_deadline) {
+  require_ready();
+  if (mode_) throw Error(ErrorCode::internal, "a transaction is already open in " + place());
+  mode_ = mode;
+  deadline_is_sent_ = true;
+  try {
+    std::string text = begin_text(
+        mode, spec_.home ? search_path_of(*spec_.home) : spec_.search_path, lock_deadline);
+    if (spec_.is_catalog && mode != TxMode::read)
+      text += "SELECT " + lock_call(catalog_lock, false) + "; ";
+    message(text);
+  } catch (...) {
+    rollback();
+    throw;
+  }
+}
+
+const HomeRecord* PostgresSession::begin_home(const HomeName& home, TxMode mode,
+                                              Deadline lock_deadline) {
+  require_ready();
+  if (mode_) throw Error(ErrorCode::internal, "a transaction is already open in " + place());
+  home_ = home;
+  mode_ = mode;
+  record_.reset();
+  deadline_is_sent_ = true;
+  // The lock, and then, in a statement of its own and so in a later snapshot, who this home is.
+  const std::string begin = begin_text(mode, search_path_of(home), lock_deadline);
+  try {
+    if (!home.shard) {
+      message(begin + lock_text(home, mode, lock_deadline) +
+              "SET LOCAL ringshard.reference TO on; ");
+      return nullptr;
+    }
+    const ResultHandle found = message(begin + lock_text(home, mode, lock_deadline) + "SELECT " +
+                                       std::string(home_record_columns) + " FROM " +
+                                       quoted(home.str()) + ".ringshard_home WHERE id = 1");
+    ResultRows rows(found.get());
+    if (rows.count() == 0) return nullptr;
+    HomeRecord record = decode_home_record(rows.row(0));
+    require_same_home(home, record);
+    return &record_.emplace(std::move(record));
+  } catch (const Error& error) {
+    const bool no_home = error.sqlstate() == "42P01" || error.sqlstate() == "3F000";
+    rollback();
+    if (!no_home) throw;
+  } catch (...) {
+    rollback();
+    throw;
+  }
+  home_ = home;
+  mode_ = mode;
+  message(begin);
+  return nullptr;
+}
+
+void PostgresSession::set_statement_deadline(Deadline deadline) {
+  statement_deadline_ = deadline;
+  deadline_is_sent_ = !mode_;
+}
+
+void PostgresSession::send_deadline() {
+  deadline_is_sent_ = true;
+  if (!statement_deadline_.limited()) {
+    message("SET LOCAL statement_timeout TO DEFAULT");
+    return;
+  }
+  const std::int64_t left = milliseconds_left(statement_deadline_, clock_);
+  std::string text = "SET LOCAL statement_timeout TO " + std::to_string(left);
+  if (spec_.use == SessionUse::maintenance)
+    text += "; SET LOCAL idle_in_transaction_session_timeout TO " +
+            std::to_string(std::min(left, idle_ms_max));
+  message(text);
+}
+
+void PostgresSession::commit() {
+  if (!mode_) throw Error(ErrorCode::internal, "no transaction is open in " + place());
+  committing_ = true;
+  ResultHandle done;
+  try {
+    done = message("COMMIT");
+  } catch (...) {
+    committing_ = false;
+    rollback();
+    throw;
+  }
+  committing_ = false;
+  const bool committed = says(done.get(), "COMMIT");
+  const std::string where = place();
+  end_transaction();
+  if (!committed)
+    throw Error(ErrorCode::sql, where +
+                                    ": the transaction was rolled back, because a statement in it "
+                                    "had failed");
+}
+
+void PostgresSession::rollback() noexcept {
+  if (!mode_) return;
+  if (usable_) {
+    try {
+      // A server that does not answer is not waited for.
+      statement_deadline_ = earlier(statement_deadline_, Deadline::after(clock_, answer_grace));
+      message("ROLLBACK");
+    } catch (const std::exception&) {
+      usable_ = false;
+    }
+  }
+  if (definitions_may_differ_) known_schemas.clear();  // what this transaction made never was
+  end_transaction();
+}
+
+void PostgresSession::end_transaction() noexcept {
+  connection_.end_transaction();
+  mode_.reset();
+  home_.reset();
+  definitions_may_differ_ = false;
+  is_survivable_ = false;
+}
+
+void* PostgresSession::native_handle() noexcept {
+  try {
+    return &connection_.transaction();
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+// ---- statements
+// ------------------------------------------------------------------------------------
+
+void PostgresSession::require_ready() {
+  if (!usable_)
+    throw Error(ErrorCode::unavailable,
+                "this session with " + place() + " is broken: open a new one");
+  if (statement_deadline_.passed(clock_))
+    throw Error(ErrorCode::timeout,
+                "the deadline for statements in " + place() + " had passed before this one began");
+}
+
+void PostgresSession::require_allowed(std::string_view statement) const {
+  if (controls_transaction(statement))
+    throw Error(ErrorCode::refused,
+                "transactions begin and end through ringshard only; use SAVEPOINT for a part of a "
+                "transaction: " +
+                    std::string(statement));
+}
+
+/// A statement outside of a transaction runs in one of its own, in the home of the session.
+class PostgresSession::Implicit {
+ public:
+  explicit Implicit(PostgresSession& session) : session_(session), own_(!session.mode_) {
+    if (own_) session_.begin_unlocked();
+  }
+  Implicit(const Implicit&) = delete;
+  Implicit& operator=(const Implicit&) = delete;
+  ~Implicit() {
+    if (own_) session_.rollback();
+  }
+  void commit() {
+    if (std::exchange(own_, false)) session_.commit();
+  }
+
+ private:
+  PostgresSession& session_;
+  bool own_;
+};
+
+std::int64_t PostgresSession::execute(std::string_view sql, std::span<const ValueView> parameters) {
+  require_ready();
+  const FirstStatement first = first_statement(sql);
+  if (first.text.empty() || !first_statement(first.rest).text.empty())
+    throw Error(ErrorCode::invalid_argument,
+                "one statement was expected: " + std::string(sql.substr(0, 200)));
+  require_allowed(first.text);
+  Implicit transaction(*this);
+  const ResultHandle result = run(first.text, parameters);
+  std::int64_t changed = 0;
+  bool is_about_rows = says(result.get(), "SELECT");
+  for (const char* tag : {"INSERT", "UPDATE", "DELETE", "MERGE"}) {
+    if (!says(result.get(), tag)) continue;
+    changed = std::atoll(PQcmdTuples(result.get()));
+    is_about_rows = true;
+  }
+  if (!is_about_rows) forget_definitions();
+  transaction.commit();
+  return changed;
+}
+
+void PostgresSession::query(std::string_view sql, std::span<const ValueView> parameters,
+                            ResultSink& sink) {
+  require_ready();
+  const FirstStatement first = first_statement(sql);
+  if (first.text.empty() || !first_statement(first.rest).text.empty())
+    throw Error(ErrorCode::invalid_argument,
+                "one statement was expected: " + std::string(sql.substr(0, 200)));
+  require_allowed(first.text);
+  Implicit transaction(*this);
+  const ResultHandle result = run(first.text, parameters);
+  transaction.commit();
+  ResultRows rows(result.get());
+  sink.columns(rows.names());
+  for (int i = 0; i < rows.count(); ++i)
+    if (!sink.row(rows.row(i))) break;
+}
+
+void PostgresSession::scan(std::string_view sql, std::span<const ValueView> parameters,
+                           ResultSink& sink) {
+  require_ready();
+  Implicit transaction(*this);
+  const std::string cursor = "ringshard_scan_" + std::to_string(++cursors_);
+  run("DECLARE " + cursor + " NO SCROLL CURSOR FOR " + std::string(sql), parameters);
+  bool wanted = true;
+  for (bool first = true; wanted; first = false) {
+    // As many as are about scan_bytes, going by those before; few where nothing is known.
+    const int rows_max = row_bytes_ > 0
+                             ? static_cast<int>(std::clamp(scan_bytes / row_bytes_, 1.0,
+                                                           static_cast<double>(scan_rows_max)))
+                             : scan_rows_min;
+    const ResultHandle result =
+        run("FETCH FORWARD " + std::to_string(rows_max) + " FROM " + cursor, {});
+    ResultRows rows(result.get());
+    if (first) sink.columns(rows.names());
+    if (rows.count() > 0)
+      row_bytes_ = std::max(1.0, static_cast<double>(PQresultMemorySize(result.get())) /
+                                     static_cast<double>(rows.count()));
+    for (int i = 0; i < rows.count() && wanted; ++i) wanted = sink.row(rows.row(i));
+    if (rows.count() < rows_max) break;
+  }
+  run("CLOSE " + cursor, {});
+  transaction.commit();
+}
+
+void PostgresSession::run_script(std::string_view sql) {
+  require_ready();
+  for (FirstStatement next = first_statement(sql); !next.text.empty();
+       next = first_statement(next.rest))
+    require_allowed(next.text);
+  Implicit transaction(*this);
+  if (!deadline_is_sent_) send_deadline();
+  message(std::string(sql));
+  forget_definitions();
+  transaction.commit();
+}
+
+void PostgresSession::forget_definitions() noexcept {
+  known_schemas.clear();
+  definitions_may_differ_ = true;
+}
+
+}  // namespace ringshard::postgres

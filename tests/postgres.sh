@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Starts and stops a PostgreSQL server of the tests' own: in memory where there is room, on a socket,
+# for an ordinary role.
+#
+#   tests/postgres.sh start FILE   writes the server's DSN to FILE; does nothing but say so where
+#                                  PostgreSQL is not installed
+#   tests/postgres.sh stop FILE
+set -euo pipefail
+
+command=${1:?start or stop}
+file=${2:?the file for the DSN}
+folder_file=$file.folder
+
+# The server does not run as root.
+as_server() {
+  if [ "$(id -u)" -eq 0 ]; then
+    setpriv --reuid=postgres --regid=postgres --clear-groups "$@"
+  else
+    "$@"
+  fi
+}
+
+server_programs() {
+  local folder
+  for folder in $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -rV) $(pg_config --bindir 2>/dev/null || true); do
+    if [ -x "$folder/initdb" ]; then
+      echo "$folder"
+      return
+    fi
+  done
+}
+
+stop() {
+  if [ -f "$folder_file" ]; then
+    local folder
+    folder=$(cat "$folder_file")
+    if [ -d "$folder/data" ]; then
+      (cd / && as_server "$(server_programs)/pg_ctl" -D "$folder/data" -m immediate -s stop) || true
+    fi
+    rm -rf "$folder" "$folder_file" "$file"
+  fi
+}
+
+start() {
+  stop
+  rm -f "$file"
+  local programs folder
+  programs=$(server_programs)
+  if [ -z "$programs" ]; then
+    echo "PostgreSQL's server is not installed: tests that need it are skipped"
+    return
+  fi
+  folder=$(mktemp -d "${TMPDIR:-/tmp}/ringshard-postgres-XXXXXX")
+  echo "$folder" >"$folder_file"
+  if [ "$(id -u)" -eq 0 ]; then chown postgres:postgres "$folder"; fi
+  chmod 755 "$folder"
+  cd /
+  as_server "$programs/initdb" -D "$folder/data" -A trust -U postgres -E UTF8 --locale=C.UTF-8 -N >"$folder/log" 2>&1 || {
+    cat "$folder/log" >&2
+    exit 1
+  }
+  as_server tee -a "$folder/data/postgresql.conf" >/dev/null <<END
+listen_addresses = ''
+unix_socket_directories = '$folder'
+max_connections = 200
+shared_buffers = 64MB
+fsync = off
+max_prepared_transactions = 10
+log_min_messages = fatal
+END
+  as_server "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -s start
+  "$programs/psql" -h "$folder" -U postgres -d postgres -q -c 'CREATE ROLE ringshard LOGIN CREATEDB'
+  echo "postgresql://ringshard@/postgres?host=$folder" >"$file"
+}
+
+case $command in
+  start) start ;;
+  stop) stop ;;
+  *) echo "usage: $0 start|stop FILE" >&2; exit 2 ;;
+esac

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+namespace ringshard::testing {
+
+/// A real PostgreSQL server for tests, started by whoever runs them (see tests/postgres.sh), as an
+/// ordinary role that may make databases. Empty where there is none.
+std::string postgres_server();
+
+/// An empty database on it, dropped at the end.
+class TestDatabase {
+ public:
+  explicit TestDatabase(const std::string& name);
+  TestDatabase(const TestDatabase&) = delete;
+  TestDatabase& operator=(const TestDatabase&) = delete;
+  ~TestDatabase();
+
+  std::string dsn() const;
+
+ private:
+  std::string server_;
+  std::string name_;
+};
+
+}  // namespace ringshard::testing
