@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts and stops a PostgreSQL server of the tests' own: in memory where there is room, on a socket,
-# for an ordinary role.
+# Starts and stops a PostgreSQL server of the tests' own, in memory where there is room, on a socket,
+# for an ordinary role; and, where it is installed, PgBouncer in transaction mode beside it.
 #
 #   tests/postgres.sh start FILE   writes the server's DSN to FILE; does nothing but say so where
 #                                  PostgreSQL is not installed
@@ -34,6 +34,7 @@ stop() {
   if [ -f "$folder_file" ]; then
     local folder
     folder=$(cat "$folder_file")
+    if [ -f "$folder/pgbouncer.pid" ]; then kill "$(cat "$folder/pgbouncer.pid")" || true; fi
     if [ -d "$folder/data" ]; then
       (cd / && as_server "$(server_programs)/pg_ctl" -D "$folder/data" -m immediate -s stop) || true
     fi
@@ -70,6 +71,22 @@ log_min_messages = fatal
 END
   as_server "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -s start
   "$programs/psql" -h "$folder" -U postgres -d postgres -q -c 'CREATE ROLE ringshard LOGIN CREATEDB'
+  if command -v pgbouncer >/dev/null; then
+    as_server tee "$folder/pgbouncer.ini" >/dev/null <<END
+[databases]
+* = host=$folder port=5432 user=ringshard
+[pgbouncer]
+listen_port = 6432
+unix_socket_dir = $folder
+auth_type = any
+pool_mode = transaction
+default_pool_size = 10
+max_client_conn = 200
+pidfile = $folder/pgbouncer.pid
+logfile = $folder/pgbouncer.log
+END
+    as_server "$(command -v pgbouncer)" -d -q "$folder/pgbouncer.ini"
+  fi
   echo "postgresql://ringshard@/postgres?host=$folder" >"$file"
 }
 

@@ -7,10 +7,10 @@ usage() {
   cat <<'END'
 usage: tests/run.sh [--quick] [--no-tsan] [--label LABEL] [--jobs N]
 
-  (nothing)      the release build with all its tests, slow ones too; the unit tests once more under
-                 AddressSanitizer and UndefinedBehaviorSanitizer; those of what runs in several
-                 threads once more under ThreadSanitizer
-  --quick        the release build only
+  (nothing)      the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer; those of what
+                 runs in several threads also under ThreadSanitizer; the slow tests, with real
+                 processes and kills, with the release build
+  --quick        all tests with the release build only
   --no-tsan      without ThreadSanitizer
   --label LABEL  only the tests with this label: unit or slow
   --jobs N       this many compilers and tests at a time (default: the number of cores)
@@ -23,11 +23,12 @@ END
 }
 
 presets=(release asan tsan)
+unit_in_release=OFF
 jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 label=()
 while [ $# -gt 0 ]; do
   case $1 in
-    --quick) presets=(release) ;;
+    --quick) presets=(release); unit_in_release=ON ;;
     --no-tsan) presets=("${presets[@]/tsan/}") ;;
     --label) label=(--label-regex "^${2:?--label needs a label}\$"); shift ;;
     --jobs) jobs=${2:?--jobs needs a number}; shift ;;
@@ -54,7 +55,9 @@ mkdir -p build/all
 for preset in "${presets[@]}"; do
   [ -n "$preset" ] || continue
   echo "== building $preset"
-  cmake --preset "$preset" >"build/$preset.configure.log" 2>&1 || {
+  more=()
+  if [ "$preset" = release ]; then more=(-D "RINGSHARD_TEST_UNIT=$unit_in_release"); fi
+  cmake --preset "$preset" "${more[@]}" >"build/$preset.configure.log" 2>&1 || {
     cat "build/$preset.configure.log" >&2
     exit 1
   }

@@ -101,24 +101,39 @@ std::vector<RowChange> read_rows(HomeStore& owner, std::vector<Change>& changes,
   return rows;
 }
 
-std::int64_t Tailer::step() {
+std::vector<Change> Tailer::apply_oldest(std::int64_t rows_max, std::size_t bytes_max) {
   const auto lock_deadline = [&] { return Deadline::after(pair_.clock(), options_.lock_wait); };
   std::vector<Change> changes;
   std::vector<RowChange> rows;
   {
     OwnerTransaction tx(pair_, TxMode::read, lock_deadline());
-    changes = tx.store().log_after(0, options_.tail_rows);
-    rows = read_rows(tx.store(), changes, options_.chunk_bytes);
+    changes = tx.store().log_after(0, rows_max);
+    rows = read_rows(tx.store(), changes, bytes_max);
+  }
+  if (changes.empty()) return changes;
+  fault::hit(FaultPoint::tail_read);
+  // Evict: a further unique key may have passed from a row whose own change comes later in the log.
+  MirrorTransaction tx(pair_, TxMode::write, lock_deadline());
+  tx.store().apply(rows, UniqueConflict::evict);
+  tx.commit();
+  return changes;
+}
+
+std::int64_t Tailer::step() {
+  const auto lock_deadline = [&] { return Deadline::after(pair_.clock(), options_.lock_wait); };
+  std::vector<Change> changes;
+  for (std::int64_t factor = 1;; factor *= 2) {
+    const std::int64_t rows_max = options_.tail_rows * factor;
+    try {
+      changes = apply_oldest(rows_max, options_.chunk_bytes * static_cast<std::size_t>(factor));
+      break;
+    } catch (const Error& error) {
+      // A mirror whose foreign keys are in place may need a parent that comes later in the log. All
+      // of the log together is what the owner has.
+      if (error.code() != ErrorCode::constraint || backlog() < rows_max) throw;
+    }
   }
   if (changes.empty()) return 0;
-  fault::hit(FaultPoint::tail_read);
-  {
-    // Evict: a further unique key may have passed from a row whose own change comes later in the
-    // log.
-    MirrorTransaction tx(pair_, TxMode::write, lock_deadline());
-    tx.store().apply(rows, UniqueConflict::evict);
-    tx.commit();
-  }
   fault::hit(FaultPoint::tail_applied);
 
   std::vector<std::int64_t> seqs;

@@ -42,6 +42,8 @@ class Tailer {
   std::int64_t applied_total() const noexcept { return applied_total_; }
 
  private:
+  /// What it took.
+  std::vector<Change> apply_oldest(std::int64_t rows_max, std::size_t bytes_max);
   bool lags_behind(std::int64_t seq);
 
   HomePair& pair_;

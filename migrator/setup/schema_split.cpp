@@ -73,7 +73,15 @@ class Splitter {
 
   void collect_tables() {
     for (const SchemaObject& object : objects_) {
-      if (object.kind != ObjectKind::table && object.kind != ObjectKind::index) continue;
+      if (object.kind == ObjectKind::other) {
+        home_.statements.push_back(object.statement);
+        if (!reference_.tables.empty()) reference_.statements.push_back(object.statement);
+        continue;
+      }
+      if (object.kind == ObjectKind::view || object.kind == ObjectKind::trigger) continue;
+      if (object.kind == ObjectKind::foreign_key && division_.is_sharded(object.table) &&
+          division_.is_reference(object.parent))
+        continue;
       const TableDefinition& table = *division_.find(object.table);
       const bool rewrite = object.kind == ObjectKind::table && loses_foreign_keys(object.name);
       part_of(table).statements.push_back(
@@ -92,8 +100,7 @@ class Splitter {
     return division_.is_sharded(key.table) && division_.is_reference(key.parent);
   }
 
-  // A view may be made before its tables are, so all are made everywhere, and the database says
-  // where they work.
+  // The database says in which home a view works.
   void place_views() {
     std::vector<const SchemaObject*> views;
     for (const SchemaObject& object : objects_)
@@ -126,21 +133,33 @@ class Splitter {
 
   std::set<std::string> usable_views(const Part& part,
                                      const std::vector<const SchemaObject*>& views) {
-    std::vector<std::string> statements = part.statements;
-    for (const SchemaObject* view : views) statements.push_back(view->statement);
-    scratch_.make(part.name, statements);
+    scratch_.make(part.name, part.statements);
     std::set<std::string> usable;
-    for (const SchemaObject* view : views) {
-      const auto session = scratch_.backend().connect(part.name, SessionUse::application);
-      SessionTransaction tx(*session, part.name, TxMode::read, Deadline());
-      try {
-        session->rows("SELECT * FROM " + quoted(view->name) + " LIMIT 0");
-        usable.insert(view->name);
-      } catch (const Error& error) {
-        if (error.code() != ErrorCode::sql) throw;
-      }
+    // A view may come before another one that it needs.
+    for (bool found = true; found;) {
+      found = false;
+      for (const SchemaObject* view : views)
+        if (usable.count(view->name) == 0 && works(part, *view)) {
+          usable.insert(view->name);
+          found = true;
+        }
     }
     return usable;
+  }
+
+  /// Makes the view if it works.
+  bool works(const Part& part, const SchemaObject& view) {
+    const auto session = scratch_.backend().connect(part.name, SessionUse::application);
+    SessionTransaction tx(*session, part.name, TxMode::write, Deadline());
+    try {
+      session->run_script(view.statement);
+      session->rows("SELECT * FROM " + quoted(view.name) + " LIMIT 0");
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::sql) throw;
+      return false;
+    }
+    tx.commit();
+    return true;
   }
 
   void collect_triggers() {

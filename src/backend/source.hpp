@@ -16,14 +16,22 @@ namespace ringshard {
 // yet, and to take its definitions apart. An ability of its own, so that a backend without import
 // need not have it.
 
-enum class ObjectKind : std::uint8_t { table, index, view, trigger };
+enum class ObjectKind : std::uint8_t {
+  other,  ///< a type, a function, a sequence of its own: what tables are made of
+  table,
+  index,        ///< and what else belongs to one table
+  foreign_key,  ///< where it is no part of the table's own statement
+  view,
+  trigger
+};
 
 /// A definition, with the statement that makes it again.
 struct SchemaObject {
   ObjectKind kind = ObjectKind::table;
   std::string name;
-  std::string table;  ///< that it is, or belongs to; of a view its own name
+  std::string table;  ///< that it is, or belongs to; of a view its own name; of `other` none
   std::string statement;
+  std::string parent = {};  ///< of a foreign key
 };
 
 struct ForeignKey {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -49,6 +50,12 @@ TestDatabase::~TestDatabase() {
 std::string TestDatabase::dsn() const {
   const std::size_t path = server_.find("@/") + 2;
   return server_.substr(0, path) + name_ + server_.substr(server_.find('?', path));
+}
+
+std::string TestDatabase::pooled_dsn() const {
+  const std::string folder = server_.substr(server_.find("?host=") + 6);
+  if (!std::filesystem::exists(folder + "/.s.PGSQL.6432")) return {};
+  return dsn() + "&port=6432";
 }
 
 }  // namespace ringshard::testing

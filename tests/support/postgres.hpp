@@ -17,6 +17,8 @@ class TestDatabase {
   ~TestDatabase();
 
   std::string dsn() const;
+  /// The same through PgBouncer in transaction mode; empty where it is not installed.
+  std::string pooled_dsn() const;
 
  private:
   std::string server_;

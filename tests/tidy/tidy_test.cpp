@@ -150,7 +150,7 @@ TEST_CASE("a third-party header is included only where it belongs") {
   const std::map<std::string, std::vector<std::string>> homes = {
       {"xxhash", {"src/core/", "tests/"}},
       {"sqlite3", {"src/backend/sqlite/", "migrator/demo/", "tests/"}},
-      {"pqxx", {"src/backend/postgres/"}},
+      {"pqxx", {"src/backend/postgres/", "tests/"}},
       {"libpq", {"src/backend/postgres/", "tests/"}},
       {"yaml-cpp", {"src/config/document.cpp"}},
       {"spdlog", {"src/support/"}},

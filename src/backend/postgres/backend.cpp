@@ -170,10 +170,6 @@ SourceDatabase open_postgres_source(std::string_view, Clock&) {
   throw Error(ErrorCode::refused, "import reads SQLite files; it can not read PostgreSQL yet");
 }
 
-const SchemaParts& postgres_schema_parts() {
-  throw Error(ErrorCode::refused, "import fills SQLite nodes; it can not fill PostgreSQL ones yet");
-}
-
 std::unique_ptr<Session> connect_postgres_catalog(std::string_view location, Clock& clock,
                                                   bool create) {
   postgres::SessionSpec spec;

@@ -40,47 +40,65 @@ constexpr std::string_view unique_indexes_of_home =
     "WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND i.indisunique "
     "AND i.indisvalid AND k.n <= i.indnkeyatts ORDER BY i.indrelid, i.indexrelid, k.n";
 
-// In the order in which they are made; $1: the home's schema. Definitions are written as seen from
-// inside the home, so that they hold wherever a home of that name is.
-constexpr std::array statements_of_home{
-    // enumerated types, domains and composite types
-    std::string_view(
-        "SELECT format('CREATE TYPE %I AS ENUM (%s)', t.typname, "
+struct DefinitionQuery {
+  ObjectKind kind;
+  std::string_view sql;  ///< name, table, statement
+};
+
+// In the order in which they are made; $1: the home's schema, quoted. Definitions name nothing of
+// the home with its schema, so that they hold in a home of any name.
+constexpr std::array definitions_of_home{
+    DefinitionQuery{
+        ObjectKind::other,
+        "SELECT c.collname, '', format('CREATE COLLATION %I (provider = %s, %s, deterministic = "
+        "%s)', c.collname, CASE c.collprovider WHEN 'i' THEN 'icu' ELSE 'libc' END, CASE "
+        "c.collprovider WHEN 'i' THEN format('locale = %L', COALESCE(to_jsonb(c) ->> 'colllocale', "
+        "to_jsonb(c) ->> 'colliculocale', to_jsonb(c) ->> 'collcollate')) ELSE format('lc_collate "
+        "= %L, lc_ctype = %L', c.collcollate, c.collctype) END, c.collisdeterministic::text) "
+        "FROM pg_collation c WHERE c.collnamespace = $1::regnamespace ORDER BY c.collname"},
+    DefinitionQuery{
+        ObjectKind::other,
+        "SELECT t.typname, '', format('CREATE TYPE %I AS ENUM (%s)', t.typname, "
         "string_agg(quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder)) "
         "FROM pg_type t JOIN pg_enum e ON e.enumtypid = t.oid "
-        "WHERE t.typnamespace = $1::regnamespace GROUP BY t.typname ORDER BY t.typname"),
-    std::string_view("SELECT format('CREATE DOMAIN %I AS %s%s%s%s', t.typname, "
-                     "format_type(t.typbasetype, t.typtypmod), "
-                     "COALESCE(' DEFAULT ' || t.typdefault, ''), CASE WHEN t.typnotnull THEN ' NOT "
-                     "NULL' ELSE '' "
-                     "END, COALESCE((SELECT string_agg(format(' CONSTRAINT %I %s', o.conname, "
-                     "pg_get_constraintdef(o.oid)), '' ORDER BY o.conname) FROM pg_constraint o "
-                     "WHERE o.contypid = t.oid AND o.contype = 'c'), '')) "
-                     "FROM pg_type t WHERE t.typnamespace = $1::regnamespace AND t.typtype = 'd' "
-                     "ORDER BY t.oid"),
-    std::string_view(
-        "SELECT format('CREATE TYPE %I AS (%s)', c.relname, string_agg(format('%I %s', a.attname, "
-        "format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum)) FROM pg_class c "
-        "JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped "
-        "WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'c' GROUP BY c.oid, c.relname "
-        "ORDER BY c.oid"),
+        "WHERE t.typnamespace = $1::regnamespace GROUP BY t.typname ORDER BY t.typname"},
+    DefinitionQuery{
+        ObjectKind::other,
+        "SELECT t.typname, '', format('CREATE DOMAIN %I AS %s%s%s%s', t.typname, "
+        "format_type(t.typbasetype, t.typtypmod), COALESCE(' DEFAULT ' || t.typdefault, ''), "
+        "CASE WHEN t.typnotnull THEN ' NOT NULL' ELSE '' END, COALESCE((SELECT "
+        "string_agg(format(' CONSTRAINT %I %s', o.conname, pg_get_constraintdef(o.oid)), '' ORDER "
+        "BY o.conname) FROM pg_constraint o WHERE o.contypid = t.oid AND o.contype = 'c'), '')) "
+        "FROM pg_type t WHERE t.typnamespace = $1::regnamespace AND t.typtype = 'd' "
+        "ORDER BY t.oid"},
+    DefinitionQuery{
+        ObjectKind::other,
+        "SELECT c.relname, '', format('CREATE TYPE %I AS (%s)', c.relname, string_agg(format('%I "
+        "%s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum)) "
+        "FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT "
+        "a.attisdropped WHERE c.relnamespace = $1::regnamespace AND c.relkind = 'c' "
+        "GROUP BY c.oid, c.relname ORDER BY c.oid"},
     // sequences that stand for themselves or for a serial column
-    std::string_view(
-        "SELECT format('CREATE SEQUENCE %I AS %s INCREMENT %s MINVALUE %s MAXVALUE %s START %s "
-        "CACHE %s%s', c.relname, format_type(s.seqtypid, NULL), s.seqincrement, s.seqmin, "
-        "s.seqmax, "
-        "s.seqstart, s.seqcache, CASE WHEN s.seqcycle THEN ' CYCLE' ELSE '' END) "
-        "FROM pg_class c JOIN pg_sequence s ON s.seqrelid = c.oid "
+    DefinitionQuery{
+        ObjectKind::other,
+        "SELECT c.relname, '', format('CREATE SEQUENCE %I AS %s INCREMENT %s MINVALUE %s MAXVALUE "
+        "%s START %s CACHE %s%s', c.relname, format_type(s.seqtypid, NULL), s.seqincrement, "
+        "s.seqmin, s.seqmax, s.seqstart, s.seqcache, CASE WHEN s.seqcycle THEN ' CYCLE' ELSE '' "
+        "END) FROM pg_class c JOIN pg_sequence s ON s.seqrelid = c.oid "
         "WHERE c.relnamespace = $1::regnamespace AND c.relname NOT LIKE 'ringshard\\_%' "
         "AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass "
-        "AND d.objid = c.oid AND d.deptype = 'i') ORDER BY c.relname"),
+        "AND d.objid = c.oid AND d.deptype = 'i') ORDER BY c.relname"},
     // functions, whose bodies are not looked into: they may speak of tables that come later
-    std::string_view("SELECT pg_get_functiondef(p.oid) FROM pg_proc p "
-                     "WHERE p.pronamespace = $1::regnamespace AND p.prokind IN ('f', 'p') "
-                     "AND p.proname NOT LIKE 'ringshard\\_%' ORDER BY p.proname, p.oid"),
+    DefinitionQuery{
+        ObjectKind::other,
+        "SELECT p.proname, '', replace(pg_get_functiondef(p.oid), format(' %s.%I(', $1::text, "
+        "p.proname), "
+        "format(' %I(', p.proname)) FROM pg_proc p WHERE p.pronamespace = $1::regnamespace AND "
+        "p.prokind IN ('f', 'p') AND p.proname NOT LIKE 'ringshard\\_%' ORDER BY p.proname, p.oid"},
     // tables with all that is checked row by row
-    std::string_view(
-        "SELECT format('CREATE TABLE %I (%s%s)%s%s', c.relname, "
+    DefinitionQuery{
+        ObjectKind::table,
+        "SELECT c.relname, c.relname, format('CREATE TABLE %I (%s%s)%s%s', c.relname, "
         "(SELECT string_agg(format('%I %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod), "
         "CASE WHEN a.attcollation <> 0 AND a.attcollation <> t.typcollation "
         "THEN ' COLLATE ' || a.attcollation::regcollation::text ELSE '' END, "
@@ -104,49 +122,52 @@ constexpr std::array statements_of_home{
         "CASE c.relkind WHEN 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(c.oid) ELSE '' END, "
         "COALESCE(' WITH (' || array_to_string(c.reloptions, ', ') || ')', '')) "
         "FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') "
-        "AND NOT c.relispartition AND c.relname NOT LIKE 'ringshard\\_%' ORDER BY c.relname"),
-    std::string_view(
-        "SELECT format('CREATE TABLE %I PARTITION OF %I %s%s', c.relname, p.relname, "
-        "pg_get_expr(c.relpartbound, c.oid), CASE c.relkind WHEN 'p' THEN ' PARTITION BY ' || "
-        "pg_get_partkeydef(c.oid) ELSE '' END) FROM pg_class c "
-        "JOIN pg_inherits i ON i.inhrelid = c.oid JOIN pg_class p ON p.oid = i.inhparent "
-        "WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND c.relispartition "
-        "ORDER BY c.oid"),
+        "AND NOT c.relispartition AND c.relname NOT LIKE 'ringshard\\_%' ORDER BY c.relname"},
+    DefinitionQuery{
+        ObjectKind::index,
+        "SELECT c.relname, pg_partition_root(c.oid)::regclass::name, format('CREATE TABLE %I "
+        "PARTITION OF %I %s%s', c.relname, p.relname, pg_get_expr(c.relpartbound, c.oid), CASE "
+        "c.relkind WHEN 'p' THEN ' PARTITION BY ' || pg_get_partkeydef(c.oid) ELSE '' END) "
+        "FROM pg_class c JOIN pg_inherits i ON i.inhrelid = c.oid JOIN pg_class p ON p.oid = "
+        "i.inhparent WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND "
+        "c.relispartition ORDER BY c.oid"},
     // which sequence goes with which column
-    std::string_view(
-        "SELECT format('ALTER SEQUENCE %I OWNED BY %I.%I', s.relname, t.relname, a.attname) "
-        "FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S' "
-        "JOIN pg_class t ON t.oid = d.refobjid JOIN pg_attribute a ON a.attrelid = t.oid AND "
+    DefinitionQuery{
+        ObjectKind::index,
+        "SELECT s.relname, t.relname, format('ALTER SEQUENCE %I OWNED BY %I.%I', s.relname, "
+        "t.relname, a.attname) FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = "
+        "'S' JOIN pg_class t ON t.oid = d.refobjid JOIN pg_attribute a ON a.attrelid = t.oid AND "
         "a.attnum = d.refobjsubid WHERE d.classid = 'pg_class'::regclass AND d.refclassid = "
         "'pg_class'::regclass AND d.deptype = 'a' AND s.relnamespace = $1::regnamespace "
-        "AND s.relname NOT LIKE 'ringshard\\_%' ORDER BY s.relname"),
+        "AND s.relname NOT LIKE 'ringshard\\_%' ORDER BY s.relname"},
     // indexes that are no constraint's and no partition's
-    std::string_view(
-        "SELECT pg_get_indexdef(i.indexrelid) FROM pg_index i JOIN pg_class t ON t.oid = "
-        "i.indrelid "
-        "JOIN pg_class x ON x.oid = i.indexrelid WHERE t.relnamespace = $1::regnamespace "
+    DefinitionQuery{
+        ObjectKind::index,
+        "SELECT x.relname, t.relname, replace(pg_get_indexdef(i.indexrelid), format(' %s.%I ', "
+        "$1::text, "
+        "t.relname), format(' %I ', t.relname)) FROM pg_index i JOIN pg_class t ON t.oid = "
+        "i.indrelid JOIN pg_class x ON x.oid = i.indexrelid WHERE t.relnamespace = "
+        "$1::regnamespace "
         "AND NOT x.relispartition AND t.relname NOT LIKE 'ringshard\\_%' AND NOT EXISTS (SELECT "
         "FROM pg_constraint o WHERE o.conindid = i.indexrelid AND o.contype IN ('p', 'u', 'x')) "
-        "ORDER BY x.relname"),
+        "ORDER BY x.relname"},
 };
 
-// After the foreign keys.
-constexpr std::array last_statements_of_home{
-    std::string_view(
-        "SELECT format('CREATE %s %I AS %s', CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' "
-        "ELSE 'VIEW' END, c.relname, rtrim(pg_get_viewdef(c.oid), ';')) FROM pg_class c "
-        "WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('v', 'm') ORDER BY c.oid"),
-};
+constexpr std::string_view views_of_home =
+    "SELECT c.relname, c.relname, format('CREATE %s %I AS %s', CASE c.relkind WHEN 'm' THEN "
+    "'MATERIALIZED VIEW' ELSE 'VIEW' END, c.relname, rtrim(pg_get_viewdef(c.oid), ';')) "
+    "FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('v', 'm') "
+    "ORDER BY c.oid";
 
 constexpr std::string_view foreign_keys_of_home =
     "SELECT t.relname, o.conname, format('ALTER TABLE %I ADD CONSTRAINT %I %s', t.relname, "
-    "o.conname, pg_get_constraintdef(o.oid)), o.condeferrable "
-    "FROM pg_constraint o "
-    "JOIN pg_class t ON t.oid = o.conrelid WHERE t.relnamespace = $1::regnamespace "
-    "AND o.contype = 'f' AND o.conparentid = 0 ORDER BY t.relname, o.conname";
+    "o.conname, pg_get_constraintdef(o.oid)), o.condeferrable, r.relname FROM pg_constraint o "
+    "JOIN pg_class t ON t.oid = o.conrelid JOIN pg_class r ON r.oid = o.confrelid "
+    "WHERE t.relnamespace = $1::regnamespace AND o.contype = 'f' AND o.conparentid = 0 "
+    "ORDER BY t.relname, o.conname";
 
 constexpr std::string_view triggers_of_home =
-    "SELECT t.relname, g.tgname, pg_get_triggerdef(g.oid, true), false FROM pg_trigger g "
+    "SELECT t.relname, g.tgname, pg_get_triggerdef(g.oid, true), false, '' FROM pg_trigger g "
     "JOIN pg_class t ON t.oid = g.tgrelid WHERE t.relnamespace = $1::regnamespace "
     "AND NOT g.tgisinternal AND g.tgparentid = 0 AND g.tgname NOT LIKE 'ringshard\\_%' "
     "ORDER BY t.relname, g.tgname";
@@ -246,21 +267,22 @@ std::vector<Parked> triggers(PostgresSession& session) {
   return parked_like(session, triggers_of_home);
 }
 
-std::vector<std::string> read_statements(PostgresSession& session) {
+std::vector<SchemaObject> read_definitions(PostgresSession& session) {
   const std::string schema = schema_of(session);
   const ValueView name = std::string_view(schema);
-  std::vector<std::string> statements;
-  const auto add = [&](std::string_view query) {
-    session.for_each(query, {name}, [&statements](RowView row) {
-      statements.push_back(text_of(row[0]));
+  std::vector<SchemaObject> definitions;
+  const auto add = [&](ObjectKind kind, std::string_view query) {
+    session.for_each(query, {name}, [&](RowView row) {
+      definitions.push_back({kind, text_of(row[0]), text_of(row[1]), text_of(row[2])});
       return true;
     });
   };
-  for (const std::string_view query : statements_of_home) add(query);
+  for (const DefinitionQuery& query : definitions_of_home) add(query.kind, query.sql);
   // Those that were parked as the application made them, the others as they are.
-  std::map<std::pair<std::string, std::string>, std::string> keys;
-  for (Parked& key : foreign_keys(session))
-    keys[{std::move(key.table), std::move(key.name)}] = std::move(key.statement);
+  std::map<std::pair<std::string, std::string>, SchemaObject> keys;
+  for (const Parked& key : foreign_keys(session))
+    keys[{key.table, key.name}] = {ObjectKind::foreign_key, key.name, key.table, key.statement,
+                                   key.parent};
   const bool parks = session.integer(
                          "SELECT count(*) FROM pg_class WHERE relnamespace = "
                          "$1::regnamespace AND relname = 'ringshard_parked'",
@@ -268,12 +290,22 @@ std::vector<std::string> read_statements(PostgresSession& session) {
   if (parks)
     session.for_each("SELECT table_name, name, statement FROM " + schema + ".ringshard_parked", {},
                      [&keys](RowView row) {
-                       keys[{text_of(row[0]), text_of(row[1])}] = text_of(row[2]);
+                       keys[{text_of(row[0]), text_of(row[1])}] = {ObjectKind::foreign_key,
+                                                                   text_of(row[1]), text_of(row[0]),
+                                                                   text_of(row[2])};
                        return true;
                      });
-  for (auto& [key, statement] : keys) statements.push_back(std::move(statement));
-  for (const std::string_view query : last_statements_of_home) add(query);
-  for (Parked& trigger : triggers(session)) statements.push_back(std::move(trigger.statement));
+  for (auto& [key, definition] : keys) definitions.push_back(std::move(definition));
+  add(ObjectKind::view, views_of_home);
+  for (const Parked& trigger : triggers(session))
+    definitions.push_back({ObjectKind::trigger, trigger.name, trigger.table, trigger.statement});
+  return definitions;
+}
+
+std::vector<std::string> read_statements(PostgresSession& session) {
+  std::vector<std::string> statements;
+  for (SchemaObject& definition : read_definitions(session))
+    statements.push_back(std::move(definition.statement));
   return statements;
 }
 

@@ -10,6 +10,7 @@
 #include "backend/backend.hpp"
 #include "backend/postgres/session.hpp"
 #include "backend/postgres/values.hpp"
+#include "backend/source.hpp"
 #include "core/schema.hpp"
 
 namespace ringshard::postgres {
@@ -39,8 +40,11 @@ struct KnownSchema {
 /// The tables, without the statements that make them.
 KnownSchema read_tables(PostgresSession& session);
 
-/// The statements that make everything in the home that is the application's, in an order that
-/// works. What a mirror lives without for now is among them.
+/// Everything in the home that is the application's, in an order in which it can be made again.
+/// What a mirror lives without for now is among it.
+std::vector<SchemaObject> read_definitions(PostgresSession& session);
+
+/// The statements of the above.
 std::vector<std::string> read_statements(PostgresSession& session);
 
 /// A definition that a mirror lives without.
@@ -49,6 +53,7 @@ struct Parked {
   std::string name;
   std::string statement;  ///< makes it again
   bool is_deferrable = false;
+  std::string parent = {};
 };
 std::vector<Parked> foreign_keys(PostgresSession& session);
 

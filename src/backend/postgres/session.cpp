@@ -205,8 +205,9 @@ std::string PostgresSession::begin_text(TxMode mode, const std::string& search_p
     text += "SET LOCAL statement_timeout TO " +
             std::to_string(milliseconds_left(statement_deadline_, clock_)) + "; ";
   if (own && mode != TxMode::read)
-    text +=
-        "SET LOCAL idle_in_transaction_session_timeout TO " + std::to_string(idle_ms_max) + "; ";
+    // Rows are applied in any order: what belongs together is looked at when all of it is there.
+    text += "SET CONSTRAINTS ALL DEFERRED; SET LOCAL idle_in_transaction_session_timeout TO " +
+            std::to_string(idle_ms_max) + "; ";
   // Of ringshard's own transactions also what follows the first lock: changes of the definitions.
   if (mode != TxMode::read && lock_deadline.limited())
     text += "SET LOCAL lock_timeout TO " +

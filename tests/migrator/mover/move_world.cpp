@@ -8,8 +8,9 @@
 
 namespace ringshard::testing {
 
-MoveWorld::MoveWorld(std::string_view schema_sql, Engine engine) : home_{"shop", shard} {
-  if (engine == Engine::postgres)
+MoveWorld::MoveWorld(std::string_view schema_sql, Engine engine)
+    : home_{"shop", shard}, engine_(engine) {
+  if (engine != Engine::sqlite)
     for (const char* name : {"source", "target", "catalog"})
       databases_.emplace(name, std::make_unique<TestDatabase>(name));
   options.chunk_rows = 3;
@@ -66,8 +67,8 @@ MoveWorld::MoveWorld(std::string_view schema_sql, Engine engine) : home_{"shop",
 
 std::string MoveWorld::dsn(std::string_view node) const {
   const auto database = databases_.find(node);
-  return database != databases_.end() ? database->second->dsn()
-                                      : "sqlite:" + (folder_ / node).string();
+  if (database == databases_.end()) return "sqlite:" + (folder_ / node).string();
+  return engine_ == Engine::pgbouncer ? database->second->pooled_dsn() : database->second->dsn();
 }
 
 std::string MoveWorld::catalog_dsn() const {

@@ -19,10 +19,14 @@
 
 namespace ringshard::testing {
 
-enum class Engine { sqlite, postgres };
+enum class Engine {
+  sqlite,
+  postgres,
+  pgbouncer  ///< PostgreSQL behind PgBouncer in transaction mode
+};
 
 /// Two real nodes with one shard's home on the first of them, and all that moves it; the catalog is
-/// in a database of the same kind. Engine::postgres needs the tests' server.
+/// in a database of the same kind. The last two need the tests' server.
 ///
 ///     MoveWorld world("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)");
 ///     world.sql("INSERT INTO item VALUES (1, 'one')");
@@ -82,6 +86,7 @@ class MoveWorld {
 
   TemporaryFolder folder_;
   HomeName home_;
+  Engine engine_;
   std::map<std::string, std::unique_ptr<TestDatabase>, std::less<>> databases_;  // of PostgreSQL
   std::map<std::string, std::unique_ptr<Backend>, std::less<>> backends_;
 };

@@ -72,6 +72,117 @@ TEST_CASE("a move between two PostgreSQL databases ends with everything at the t
   CHECK(count(world, "invoice", "target") == 20);
 }
 
+TEST_CASE("PostgreSQL: a move and its way back work through PgBouncer in transaction mode") {
+  if (no_server()) return;
+  if (TestDatabase("probe").pooled_dsn().empty()) {
+    std::cout << "test skipped: PgBouncer is not installed\n";
+    return;
+  }
+  MoveWorld world(shop, Engine::pgbouncer);
+  fill(world, 10);
+  {
+    Cluster cluster = world.cluster();
+    AtPoint at(FaultPoint::backfill_chunk_read, [&] {
+      cluster.execute(MoveWorld::shard, "UPDATE customer SET name = 'during' WHERE id = 9");
+    });
+    CHECK(world.run().stage == MoveStage::observing);
+    cluster.execute(MoveWorld::shard, "DELETE FROM customer WHERE id = 4");
+    CHECK(cluster.statistics().mirror_writes > 0);
+    CHECK(cluster.statistics().mirror_failures == 0);
+  }
+  const auto after = world.content("target");
+  CHECK(world.roll_back().stage == MoveStage::rolled_back);
+  CHECK(world.content("source") == after);
+}
+
+TEST_CASE("PostgreSQL: values of every kind arrive, copied and double-written") {
+  if (no_server()) return;
+  MoveWorld world(
+      "CREATE TYPE span AS (a int, b text);"
+      "CREATE TABLE v (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), n numeric, f4 real, f8 "
+      "double "
+      "precision, b bytea, ts timestamptz, d date, iv interval, ip inet, r int4range, ts_array "
+      "timestamptz[], j json, jb jsonb, bits bit varying, x xml, m money, flag boolean, c char(5), "
+      "whole span)",
+      Engine::postgres);
+  const std::string rows =
+      "INSERT INTO v (n, f4, f8, b, ts, d, iv, ip, r, ts_array, j, jb, bits, x, m, flag, c, whole) "
+      "VALUES (332.20, 0.1, 0.1, '\\x00ff', '2024-03-31 02:30:00+01', '0044-03-15 BC', '1 mon -2 "
+      "days 03:04:05.6', '10.0.0.1/8', '[1,5)', ARRAY['infinity'::timestamptz, NULL], "
+      "'{\"a\":  1}', '{\"b\": [1.50, null]}', B'0101', '<a>1</a>', 12.5, true, 'ab', "
+      "ROW(1, 'x,\"y\"')), "
+      "('NaN', '-Infinity', '-0', '', '-infinity', 'infinity', NULL, '::1', 'empty', '{}', 'null', "
+      "'null', B'', NULL, NULL, false, '', NULL), "
+      "(1e-20, 3.4028235e38, 1.7976931348623157e308, '\\x5c', '0001-01-01 00:00:00 BC', NULL, "
+      "NULL, "
+      "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, ROW(NULL, ''))";
+  world.sql(rows);
+  {
+    // In a session whose settings would show them otherwise.
+    AtPoint at(FaultPoint::after_ready, [&] {
+      world.cluster().transact(MoveWorld::shard, [&](Transaction& tx) {
+        tx.execute("SET LOCAL datestyle TO 'SQL, DMY'");
+        tx.execute("SET LOCAL timezone TO 'Asia/Tokyo'");
+        tx.execute("SET LOCAL extra_float_digits TO -10");
+        tx.execute("SET LOCAL bytea_output TO escape");
+        tx.execute("SET LOCAL intervalstyle TO sql_standard");
+        tx.execute(rows);
+      });
+    });
+    CHECK(world.run().stage == MoveStage::observing);
+  }
+  CHECK(count(world, "v", "target") == 6);
+  CHECK(world.content("source") == world.content("target"));
+}
+
+TEST_CASE("PostgreSQL: unique values that change hands, cascades and a composite key arrive") {
+  if (no_server()) return;
+  MoveWorld world(
+      "CREATE COLLATION folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false);"
+      "CREATE TABLE tag (name text COLLATE folded, place int, rank int UNIQUE, PRIMARY KEY (place, "
+      "name));"
+      "CREATE UNIQUE INDEX tag_partial ON tag (lower(name)) WHERE rank < 100;"
+      "CREATE TABLE node (id bigint PRIMARY KEY, up bigint REFERENCES node (id) ON DELETE CASCADE "
+      "DEFERRABLE INITIALLY DEFERRED);"
+      "CREATE TABLE \"Order\" (\"select\" bigint PRIMARY KEY, \"a \"\"b\" text);"
+      "CREATE TABLE part (id bigint, at date, v text, PRIMARY KEY (id, at)) PARTITION BY RANGE "
+      "(at);"
+      "CREATE TABLE part_old PARTITION OF part FOR VALUES FROM (MINVALUE) TO ('2020-01-01');"
+      "CREATE TABLE part_new PARTITION OF part FOR VALUES FROM ('2020-01-01') TO (MAXVALUE);",
+      Engine::postgres);
+  world.sql(
+      "INSERT INTO tag SELECT 'Tag' || i, i % 3, i FROM generate_series(1, 20) i;"
+      "INSERT INTO node SELECT i, NULLIF(i / 2, 0) FROM generate_series(1, 15) i;"
+      "INSERT INTO \"Order\" SELECT i, 'x' FROM generate_series(1, 5) i;"
+      "INSERT INTO part SELECT i, '2019-12-25'::date + i, 'p' FROM generate_series(1, 14) i");
+  const auto change = [&world] {
+    Cluster cluster = world.cluster();
+    cluster.transact(MoveWorld::shard, [](Transaction& tx) {
+      tx.execute("UPDATE tag SET rank = -rank WHERE rank IN (1, 2)");
+      tx.execute("UPDATE tag SET rank = CASE rank WHEN -1 THEN 2 ELSE 1 END WHERE rank < 0");
+      tx.execute("DELETE FROM node WHERE id = 3");
+      tx.execute("INSERT INTO node VALUES (101, 100), (100, NULL)");
+      tx.execute("UPDATE part SET at = '2021-01-01' WHERE id = 1");
+      tx.execute("UPDATE tag SET name = upper(name) WHERE rank = 5");
+    });
+    cluster.execute(MoveWorld::shard, "DELETE FROM \"Order\" WHERE \"select\" = 2");
+  };
+  {
+    AtPoint at(FaultPoint::backfill_chunk_read, change, 2);
+    CHECK(world.run().stage == MoveStage::observing);
+  }
+  CHECK(world.content("source") == world.content("target"));
+  world.cluster().transact(MoveWorld::shard, [](Transaction& tx) {
+    tx.execute("UPDATE tag SET rank = -rank WHERE rank IN (7, 8)");
+    tx.execute("UPDATE tag SET rank = CASE rank WHEN -7 THEN 8 ELSE 7 END WHERE rank < 0");
+    tx.execute("DELETE FROM node WHERE id = 2");
+    tx.execute("INSERT INTO node VALUES (201, 200), (200, 100)");
+  });
+  const auto after = world.content("target");
+  CHECK(world.roll_back().stage == MoveStage::rolled_back);
+  CHECK(world.content("source") == after);
+}
+
 TEST_CASE("PostgreSQL: a rollback brings every later write back to the source") {
   if (no_server()) return;
   MoveWorld world(shop, Engine::postgres);

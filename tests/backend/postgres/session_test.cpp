@@ -1,0 +1,135 @@
+// What a session does over a network that can be watched and cut, with the real server behind it.
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <pqxx/pqxx>
+#include <string>
+
+#include "backend/conformance.hpp"
+#include "support/catch.hpp"
+#include "support/postgres.hpp"
+#include "support/postgres_proxy.hpp"
+
+using namespace ringshard;
+using namespace ringshard::testing;
+
+namespace {
+
+bool no_server() {
+  if (!postgres_server().empty()) return false;
+  std::cout << "test skipped: there is no PostgreSQL server\n";
+  return true;
+}
+
+/// A home in a database of its own, and the network before it.
+struct World {
+  TestDatabase database{"session"};
+  TestHome home{open_backend(database.dsn(), system_clock()),
+                at_rest(),
+                {"CREATE TABLE item (id BIGINT PRIMARY KEY, name TEXT)"}};
+  PostgresProxy network{database.dsn()};
+
+  std::unique_ptr<Session> far_session(SessionUse use) {
+    return open_backend(network.dsn(), system_clock())->connect(home.name(), use);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a write with its ownership check takes as many round trips as one without") {
+  if (no_server()) return;
+  World world;
+  const auto session = world.far_session(SessionUse::application);
+  const std::int64_t before = world.network.round_trips();
+  {
+    SessionTransaction tx(*session, world.home.name(), TxMode::write, Deadline());
+    REQUIRE(tx.record() == at_rest());
+    session->execute("INSERT INTO item VALUES ($1, 'x')", {std::int64_t{1}});
+    tx.commit();
+  }
+  const std::int64_t checked = world.network.round_trips() - before;
+
+  pqxx::connection bare(world.network.dsn());
+  const std::int64_t connected = world.network.round_trips();
+  pqxx::work tx(bare);
+  tx.exec_params("INSERT INTO shop_7.item VALUES ($1, 'x')", 2);
+  tx.commit();
+  CHECK(checked == world.network.round_trips() - connected);
+}
+
+TEST_CASE("a lock whose holder can not be reached any more is given back by the server") {
+  if (no_server()) return;
+  World world;
+  const auto holder = world.far_session(SessionUse::maintenance);
+  holder->begin_home(world.home.name(), TxMode::exclusive, soon());
+  holder->set_statement_deadline(Deadline::after(system_clock(), std::chrono::milliseconds(300)));
+  holder->execute("INSERT INTO item VALUES (1, 'of the holder')");
+  world.network.hold_everything();
+  world.home.run("INSERT INTO item VALUES (2, 'of another one')");
+  CHECK(world.home.digest("item").rows == 1);
+  CHECK(error_of([&] { holder->commit(); }) == ErrorCode::outcome_unknown);
+  CHECK_FALSE(holder->usable());
+}
+
+TEST_CASE("a server that does not answer is not waited for beyond the deadline") {
+  if (no_server()) return;
+  World world;
+  const auto session = world.far_session(SessionUse::application);
+  session->set_statement_deadline(Deadline::after(system_clock(), std::chrono::milliseconds(100)));
+  session->begin_home(world.home.name(), TxMode::write, soon());
+  world.network.hold_replies();
+  CHECK(error_of([&] { session->execute("INSERT INTO item VALUES (1, 'x')"); }) ==
+        ErrorCode::timeout);
+  CHECK_FALSE(session->usable());
+}
+
+TEST_CASE("a commit whose answer is lost is unknown, and may have happened") {
+  if (no_server()) return;
+  World world;
+  const auto session = world.far_session(SessionUse::application);
+  session->begin_home(world.home.name(), TxMode::write, soon());
+  session->execute("INSERT INTO item VALUES (1, 'x')");
+  session->set_statement_deadline(Deadline::after(system_clock(), std::chrono::milliseconds(100)));
+  world.network.hold_replies();
+  CHECK(error_of([&] { session->commit(); }) == ErrorCode::outcome_unknown);
+  CHECK(world.home.digest("item").rows == 1);
+}
+
+TEST_CASE("a transaction in which a statement failed is not reported as committed") {
+  if (no_server()) return;
+  World world;
+  Session& session = world.home.application();
+  SessionTransaction tx(session, world.home.name(), TxMode::write, soon());
+  session.execute("INSERT INTO item VALUES (1, 'x')");
+  CHECK_THROWS_AS(session.execute("INSERT INTO item VALUES (1, 'y')"), Error);
+  CHECK(error_of([&] { tx.commit(); }) == ErrorCode::sql);
+  CHECK(world.home.digest("item").rows == 0);
+}
+
+TEST_CASE("libpqxx works inside the transaction that the router began") {
+  if (no_server()) return;
+  World world;
+  Session& session = world.home.application();
+  SessionTransaction tx(session, world.home.name(), TxMode::write, soon());
+  auto& native = *static_cast<pqxx::transaction_base*>(session.native_handle());
+  native.exec("INSERT INTO item VALUES (1, 'by pqxx')");
+  CHECK(native.exec("SELECT name FROM item")[0][0].as<std::string>() == "by pqxx");
+  tx.commit();
+  CHECK(world.home.digest("item").rows == 1);
+}
+
+TEST_CASE("a password is in no message") {
+  for (const char* dsn :
+       {"postgresql://user:secret@127.0.0.1:1/shop", "postgres://u:secret@[::1/x"}) {
+    std::string message;
+    try {
+      open_backend(dsn, system_clock())->ping();
+    } catch (const Error& error) {
+      message = error.what();
+    }
+    INFO(message);
+    CHECK_FALSE(message.empty());
+    CHECK(message.find("secret") == std::string::npos);
+  }
+}
