@@ -80,7 +80,7 @@ struct NodeConfig {
 
 struct RouterConfig {
   std::uint32_t pool_size_max = 16;  ///< connections in use per node; SQLite keeps up to 64 open
-  std::chrono::milliseconds pool_wait{1'000};  ///< for a connection to become free
+  std::chrono::milliseconds pool_wait{1'000};       ///< for a connection to become free
   std::chrono::milliseconds deadline{10'000};       ///< for one call, its retries included
   std::chrono::milliseconds poll_interval{1'000};   ///< between looks at the catalog's version
   std::chrono::milliseconds mirror_timeout{2'000};  ///< for the second half of a double write

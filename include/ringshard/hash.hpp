@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <ringshard/ids.hpp>
 #include <ringshard/key.hpp>
@@ -44,6 +45,26 @@ HashStrategy parse_hash_strategy(std::string_view name);
 /// Error{invalid_argument}: fleets that shard by `user_id % N` have integer keys, and any hash
 /// chosen here for text would not be the one that such a fleet uses.
 std::uint64_t hash_key(HashStrategy strategy, const Key& key);
+
+/// What HashStrategy::xxh3 gives for an integer key: XXH3 with seed 0 of eight bytes as xxHash does
+/// it for this length (XXH3_len_4to8_64b and XXH3_rrmxmx), on the number itself, which so never has
+/// to be in memory.
+constexpr std::uint64_t hash_xxh3(std::int64_t key) noexcept {
+  constexpr std::uint64_t secret = 0x1cad21f72c81017cULL ^ 0xdb979083e96dd4deULL;
+  constexpr std::uint64_t prime = 0x9fb21c651e98df25ULL;
+  std::uint64_t hash = std::rotl(static_cast<std::uint64_t>(key), 32) ^ secret;
+  hash ^= std::rotl(hash, 49) ^ std::rotl(hash, 24);
+  hash *= prime;
+  hash ^= (hash >> 35U) + 8;
+  hash *= prime;
+  return hash ^ (hash >> 28U);
+}
+
+/// The upper 64 bits of hash × shard_count; see shard_of_hash(). Requires 1 ≤ shard_count.
+constexpr ShardId scale_hash(std::uint64_t hash, std::uint32_t shard_count) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  return ShardId{static_cast<std::uint32_t>((Wide{hash} * shard_count) >> 64U)};
+}
 
 /// The shard, 0 … shard_count-1, that a hash of this strategy belongs to.
 ///

@@ -89,7 +89,8 @@ class Topology {
   Route route(const Key& key) const {
     // Inline, so that an integer or a text never has to be put into a Key in memory first.
     if (key.type() == key_type_) {
-      if (key_type_ == KeyType::int64) return route_integer(key.integer());
+      if (key_type_ == KeyType::int64 && hash_ == HashStrategy::xxh3)
+        return scaled(hash_xxh3(key.integer()));
       if (key_type_ == KeyType::text) return route_text(key.bytes());
     }
     return route_any(key);
@@ -109,10 +110,13 @@ class Topology {
   }
 
  private:
-  Route route_integer(std::int64_t key) const;
   Route route_text(std::string_view key) const;
   Route route_any(const Key& key) const;
-  Route scaled(std::uint64_t hash) const noexcept;
+  /// Not for modulo.
+  Route scaled(std::uint64_t hash) const noexcept {
+    const ShardId shard = scale_hash(hash, shard_count_);
+    return {shard, NodeIndex{data_.placement[shard.value]}};
+  }
 
   // What each route needs of data_, side by side.
   KeyType key_type_ = KeyType::int64;

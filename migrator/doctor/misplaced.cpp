@@ -93,7 +93,9 @@ class Bringer {
       }
       if (!theirs) {
         try {
+          Savepoint part(there.store().session());
           there.store().put(table(row), row.primary_key, mine, UniqueConflict::fail);
+          part.keep();
         } catch (const Error& error) {
           if (error.code() != ErrorCode::constraint) throw;
           result_.refused.push_back(describe(row) + ", which refuses it: " + error.what());

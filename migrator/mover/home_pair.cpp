@@ -26,6 +26,12 @@ void require_record(const std::optional<HomeRecord>& found, const HomeRecord& ex
         .with_shard(expected.shard);
 }
 
+/// Where writers share the lock, only an exclusive one makes them wait.
+bool holds_up_writers(const HomeStore& store, TxMode mode) {
+  return mode == TxMode::exclusive ||
+         (mode == TxMode::write && !store.dialect().quirks().concurrent_writers);
+}
+
 }  // namespace
 
 Leg Leg::next() const {
@@ -61,14 +67,14 @@ HomeStore& HomePair::connected(Side& side, const std::string& node) {
 
 OwnerTransaction::OwnerTransaction(HomePair& pair, TxMode mode, Deadline lock_deadline)
     : store_(pair.owner()), tx_(store_.session(), pair.home(), mode, lock_deadline) {
-  if (mode != TxMode::read) watch_.emplace(pair.clock());
+  if (holds_up_writers(store_, mode)) watch_.emplace(pair.clock());
   require_record(tx_.record(), pair.leg().owner_record(), pair.leg().owner);
   if (mode != TxMode::read) fault::hit(FaultPoint::owner_locked);
 }
 
 MirrorTransaction::MirrorTransaction(HomePair& pair, TxMode mode, Deadline lock_deadline)
     : store_(pair.mirror()), tx_(store_.session(), pair.home(), mode, lock_deadline) {
-  if (mode != TxMode::read) watch_.emplace(pair.clock());
+  if (holds_up_writers(store_, mode)) watch_.emplace(pair.clock());
   require_record(tx_.record(), pair.leg().mirror_record(), pair.leg().mirror);
   if (mode != TxMode::read) fault::hit(FaultPoint::mirror_locked);
 }

@@ -47,6 +47,20 @@ std::span<const ValueView> as_span(std::initializer_list<ValueView> parameters) 
 
 }  // namespace
 
+Savepoint::~Savepoint() {
+  if (kept_ || !session_.in_transaction()) return;
+  try {
+    session_.execute("ROLLBACK TO SAVEPOINT ringshard_part");
+  } catch (const std::exception&) {
+    // The connection is lost, and the transaction with it.
+  }
+}
+
+void Savepoint::keep() {
+  session_.execute("RELEASE SAVEPOINT ringshard_part");
+  kept_ = true;
+}
+
 void Session::for_each(std::string_view sql, std::span<const ValueView> parameters,
                        const RowFunction& function) {
   FunctionSink sink(function);

@@ -150,6 +150,24 @@ class SessionTransaction {
   std::optional<HomeRecord> record_;
 };
 
+/// A part of the open transaction that can be undone by itself: what follows is undone at the end
+/// of the scope, also after an error, unless it was kept. Not one inside another.
+class Savepoint {
+ public:
+  explicit Savepoint(Session& session) : session_(session) {
+    session_.execute("SAVEPOINT ringshard_part");
+  }
+  Savepoint(const Savepoint&) = delete;
+  Savepoint& operator=(const Savepoint&) = delete;
+  ~Savepoint();
+
+  void keep();
+
+ private:
+  Session& session_;
+  bool kept_ = false;
+};
+
 /// The one place where an identifier is quoted: "na""me".
 std::string quoted(std::string_view identifier);
 // Without these, a std::string would find std::quoted wherever <iomanip> was included along the

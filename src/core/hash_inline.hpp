@@ -40,19 +40,6 @@ inline std::uint64_t xxh3(std::string_view bytes) noexcept {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-/// XXH3 with seed 0 of the eight little-endian bytes of `number`: what xxHash does for this length
-/// (XXH3_len_4to8_64b and XXH3_rrmxmx), on the number itself, which so never has to be in memory.
-constexpr std::uint64_t xxh3_of_eight_bytes(std::uint64_t number) noexcept {
-  constexpr std::uint64_t secret = 0x1cad21f72c81017cULL ^ 0xdb979083e96dd4deULL;
-  constexpr std::uint64_t prime = 0x9fb21c651e98df25ULL;
-  std::uint64_t hash = std::rotl(number, 32) ^ secret;
-  hash ^= std::rotl(hash, 49) ^ std::rotl(hash, 24);
-  hash *= prime;
-  hash ^= (hash >> 35U) + 8;
-  hash *= prime;
-  return hash ^ (hash >> 28U);
-}
-
 /// The hash of one part of a key. `first` is true for the only or first part, whose `seed` is 0.
 std::uint64_t hash_bytes(HashStrategy strategy, std::string_view bytes, std::uint64_t seed,
                          bool first);
@@ -84,13 +71,6 @@ inline std::uint64_t hash_of(HashStrategy strategy, const Key& key) {
     first = false;
   }
   return hash;
-}
-
-__extension__ using Unsigned128 = unsigned __int128;
-
-/// Multiply-and-shift.
-inline ShardId scale_hash(std::uint64_t hash, std::uint32_t shard_count) noexcept {
-  return ShardId{static_cast<std::uint32_t>((Unsigned128{hash} * shard_count) >> 64U)};
 }
 
 /// Requires 1 ≤ shard_count ≤ shard_count_max.

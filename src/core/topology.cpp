@@ -97,18 +97,6 @@ NodeIndex Topology::node_of(ShardId shard) const {
   return NodeIndex{data_.placement[shard.value]};
 }
 
-// Not for modulo.
-inline Route Topology::scaled(std::uint64_t hash) const noexcept {
-  const ShardId shard = core::scale_hash(hash, shard_count_);
-  return {shard, NodeIndex{data_.placement[shard.value]}};
-}
-
-Route Topology::route_integer(std::int64_t key) const {
-  if (hash_ != HashStrategy::xxh3) [[unlikely]]
-    return route_any(key);
-  return scaled(core::xxh3_of_eight_bytes(std::bit_cast<std::uint64_t>(key)));
-}
-
 Route Topology::route_text(std::string_view key) const {
   if (hash_ != HashStrategy::xxh3) [[unlikely]]
     return route_any(key);

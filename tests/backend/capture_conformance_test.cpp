@@ -8,7 +8,7 @@ const std::vector<std::string> items{"CREATE TABLE item (id BIGINT PRIMARY KEY, 
 }
 
 CONFORMANCE_TEST_CASE("every kind of write notes the key that it changed") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, items);
   const auto noted = [&](const std::string& sql) {
     const std::size_t before = pair.owner.log().size();
@@ -36,7 +36,7 @@ CONFORMANCE_TEST_CASE("every kind of write notes the key that it changed") {
 }
 
 CONFORMANCE_TEST_CASE("an owner without a peer notes nothing and serves") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   home.install_capture();
   home.run("INSERT INTO item VALUES (1, 'a')");
@@ -44,7 +44,7 @@ CONFORMANCE_TEST_CASE("an owner without a peer notes nothing and serves") {
 }
 
 CONFORMANCE_TEST_CASE("changes carry the leg in which they were made") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), moving_owner(4), items);
   home.install_capture();
   home.run("INSERT INTO item VALUES (1, 'a')");
@@ -53,7 +53,7 @@ CONFORMANCE_TEST_CASE("changes carry the leg in which they were made") {
 }
 
 CONFORMANCE_TEST_CASE("a change that is rolled back is not noted") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, items);
   {
     SessionTransaction tx(pair.owner.application(), pair.owner.name(), TxMode::write, soon());
@@ -63,7 +63,7 @@ CONFORMANCE_TEST_CASE("a change that is rolled back is not noted") {
 }
 
 CONFORMANCE_TEST_CASE("a mirror refuses the application's writes and takes applied ones") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, items);
   const Table table = pair.target.table("item");
   pair.target.maintain(TxMode::write, [&](HomeStore& store) {
@@ -81,7 +81,7 @@ CONFORMANCE_TEST_CASE("a mirror refuses the application's writes and takes appli
 }
 
 CONFORMANCE_TEST_CASE("rows that a foreign key's cascade changes are noted") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(
       fixture,
       {"CREATE TABLE parent (id BIGINT PRIMARY KEY)",
@@ -104,7 +104,7 @@ CONFORMANCE_TEST_CASE("rows that a foreign key's cascade changes are noted") {
 }
 
 CONFORMANCE_TEST_CASE("applied rows come in any order, whatever foreign keys say") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, {"CREATE TABLE parent (id BIGINT PRIMARY KEY)",
                             "CREATE TABLE child (id BIGINT PRIMARY KEY, parent BIGINT REFERENCES "
                             "parent (id) ON DELETE CASCADE)"});
@@ -117,7 +117,7 @@ CONFORMANCE_TEST_CASE("applied rows come in any order, whatever foreign keys say
 }
 
 CONFORMANCE_TEST_CASE("capture may be installed twice, and is gone when it is removed") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), moving_owner(), items);
   const auto has = [&] {
     return home.maintain(TxMode::read, [](HomeStore& store) {
@@ -148,7 +148,7 @@ CONFORMANCE_TEST_CASE("capture may be installed twice, and is gone when it is re
 }
 
 CONFORMANCE_TEST_CASE("what ringshard adds to a home is no part of its schema") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, {items[0], "CREATE INDEX item_name ON item (name)",
                             "CREATE VIEW names AS SELECT name FROM item"});
   const auto schema = [](TestHome& home) {
@@ -164,7 +164,7 @@ CONFORMANCE_TEST_CASE("what ringshard adds to a home is no part of its schema") 
 }
 
 CONFORMANCE_TEST_CASE("what stands in the way of a move is named") {
-  TestType fixture;
+  SelectedFixture fixture;
   std::string wide = "CREATE TABLE wide (";
   std::string wide_key;
   for (int i = 0; i < 17; ++i) {
@@ -189,7 +189,7 @@ CONFORMANCE_TEST_CASE("what stands in the way of a move is named") {
 }
 
 CONFORMANCE_TEST_CASE("a home that is being moved has no obstacles of ringshard's own") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, {"CREATE TABLE item (id BIGINT PRIMARY KEY, name TEXT UNIQUE)"});
   pair.owner.maintain(TxMode::read, [](HomeStore& store) {
     CHECK(store.dialect()
@@ -200,7 +200,7 @@ CONFORMANCE_TEST_CASE("a home that is being moved has no obstacles of ringshard'
 }
 
 CONFORMANCE_TEST_CASE("names of any kind are captured, copied and compared") {
-  TestType fixture;
+  SelectedFixture fixture;
   const std::string order = quoted(std::string_view("Order"));
   const std::string odd = quoted(std::string_view("sel\"ect it's {id} größe"));
   MovingPair pair(

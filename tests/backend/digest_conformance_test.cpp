@@ -38,7 +38,7 @@ Value id(std::int64_t number) { return number; }
 }  // namespace
 
 CONFORMANCE_TEST_CASE("a digest finds what makes two tables differ") {
-  TestType fixture;
+  SelectedFixture fixture;
   Digests digest(fixture);
   const auto differ = [&](const std::vector<Row>& left, const std::vector<Row>& right) {
     const Digest first = digest.of(left);
@@ -61,7 +61,7 @@ CONFORMANCE_TEST_CASE("a digest finds what makes two tables differ") {
 }
 
 CONFORMANCE_TEST_CASE("a digest does not depend on the order in which rows were written") {
-  TestType fixture;
+  SelectedFixture fixture;
   Digests digest(fixture);
   std::vector<Row> rows;
   for (std::int64_t i = 0; i < 50; ++i)
@@ -72,7 +72,7 @@ CONFORMANCE_TEST_CASE("a digest does not depend on the order in which rows were 
 }
 
 CONFORMANCE_TEST_CASE("the digests of the parts of a table add up to the whole") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), pairs(fixture));
   for (int i = 1; i <= 9; ++i)
     home.run("INSERT INTO pair (id, a) VALUES (" + std::to_string(i) + ", 'x')");
@@ -86,7 +86,7 @@ CONFORMANCE_TEST_CASE("the digests of the parts of a table add up to the whole")
 }
 
 CONFORMANCE_TEST_CASE("the ends of chunks divide a table, and any range of it, without a gap") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(),
                 {"CREATE TABLE line (note TEXT, pos BIGINT, invoice TEXT, "
                  "PRIMARY KEY (invoice, pos))"});
@@ -115,7 +115,7 @@ CONFORMANCE_TEST_CASE("the ends of chunks divide a table, and any range of it, w
 }
 
 CONFORMANCE_TEST_CASE("the digest of no rows is zero and says so") {
-  TestType fixture;
+  SelectedFixture fixture;
   Digests digest(fixture);
   CHECK(digest.of({}) == Digest{});
   CHECK(digest.of({}).rows == 0);

@@ -18,7 +18,7 @@ RowChange change(std::int64_t seq, Row row_key, std::optional<Row> new_row, std:
 }  // namespace
 
 CONFORMANCE_TEST_CASE("a record that was stored is read back") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   for (const HomeRecord& record : {mirror(2), moving_owner(4), at_rest()}) {
     home.set_record(record);
@@ -27,7 +27,7 @@ CONFORMANCE_TEST_CASE("a record that was stored is read back") {
 }
 
 CONFORMANCE_TEST_CASE("a mirror is promoted once, and only by its own move in the next leg") {
-  TestType fixture;
+  SelectedFixture fixture;
   HomeRecord certified = mirror(1);
   certified.certificate = "attempt 2";
   TestHome home(fixture.open_node("a"), certified, items);
@@ -55,7 +55,7 @@ CONFORMANCE_TEST_CASE("a mirror is promoted once, and only by its own move in th
 }
 
 CONFORMANCE_TEST_CASE("the log's head stays where it was when its entries are erased") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, items);
   const auto head = [&] {
     return pair.owner.maintain(TxMode::read, [](HomeStore& store) { return store.log_head(); });
@@ -87,7 +87,7 @@ CONFORMANCE_TEST_CASE("the log's head stays where it was when its entries are er
 }
 
 CONFORMANCE_TEST_CASE("rows_of gives each key once, in its newest change, as it is now") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, items);
   pair.owner.run("INSERT INTO item VALUES (1, 'a')");
   pair.owner.run("INSERT INTO item VALUES (2, 'b')");
@@ -105,7 +105,7 @@ CONFORMANCE_TEST_CASE("rows_of gives each key once, in its newest change, as it 
 }
 
 CONFORMANCE_TEST_CASE("applied late, again or out of order, the newest change wins") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, items);
   CHECK(pair.apply({change(5, key(1), row(1, "five"))}) == 1);
   CHECK(pair.apply({change(3, key(1), row(1, "three"))}) == 0);
@@ -124,7 +124,7 @@ CONFORMANCE_TEST_CASE("applied late, again or out of order, the newest change wi
 }
 
 CONFORMANCE_TEST_CASE("every order of applying ends in the same rows") {
-  TestType fixture;
+  SelectedFixture fixture;
   const std::vector<RowChange> changes{
       change(1, key(1), row(1, "a")), change(2, key(1), std::nullopt),
       change(3, key(1), row(1, "b")), change(4, key(2), row(2, "c"))};
@@ -145,7 +145,7 @@ CONFORMANCE_TEST_CASE("every order of applying ends in the same rows") {
 }
 
 CONFORMANCE_TEST_CASE("applied_after lists the keys of a leg in the order of their changes") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, items);
   pair.apply({change(2, key(1), row(1, "a")), change(4, key(2), std::nullopt),
               change(7, key(3), row(3, "c")), change(8, key(4), row(4, "d"), 2)});
@@ -163,7 +163,7 @@ CONFORMANCE_TEST_CASE("applied_after lists the keys of a leg in the order of the
 }
 
 CONFORMANCE_TEST_CASE("keys that the database takes for one are one for newer wins") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, {"CREATE TABLE tag (name " + fixture.case_folding_text_type() +
                             " PRIMARY KEY, hits BIGINT)"});
   const Row upper{std::string("A"), std::int64_t{1}};
@@ -186,7 +186,7 @@ CONFORMANCE_TEST_CASE("keys that the database takes for one are one for newer wi
 }
 
 CONFORMANCE_TEST_CASE("a chunk inserted late does not bring back what newer changes made") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, items);
   pair.owner.maintain(TxMode::write, [](HomeStore& store) {
     store.session().execute("INSERT INTO item VALUES (1, 'old'), (2, 'old'), (3, 'old')");
@@ -213,7 +213,7 @@ CONFORMANCE_TEST_CASE("a chunk inserted late does not bring back what newer chan
 }
 
 CONFORMANCE_TEST_CASE("of a chunk only the rows are inserted whose keys are not there yet") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture,
                   {"CREATE TABLE item (id BIGINT PRIMARY KEY, name TEXT, code BIGINT UNIQUE)"});
   pair.owner.maintain(TxMode::write, [](HomeStore& store) {
@@ -235,7 +235,7 @@ CONFORMANCE_TEST_CASE("of a chunk only the rows are inserted whose keys are not 
 }
 
 CONFORMANCE_TEST_CASE("a chunk ends at its rows, at its bytes or at the table's end") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   const Table table = home.table("item");
   RowBatch batch;
@@ -270,7 +270,7 @@ CONFORMANCE_TEST_CASE("a chunk ends at its rows, at its bytes or at the table's 
 }
 
 CONFORMANCE_TEST_CASE("unique values that change hands arrive in any order") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture,
                   {"CREATE TABLE account (id BIGINT PRIMARY KEY, email TEXT UNIQUE, n BIGINT)"});
   pair.owner.run("INSERT INTO account VALUES (1, 'a', 0), (2, 'b', 0), (3, 'c', 0)");
@@ -294,7 +294,7 @@ CONFORMANCE_TEST_CASE("unique values that change hands arrive in any order") {
 }
 
 CONFORMANCE_TEST_CASE("a composite key is read and compared in its own order") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture,
                   {"CREATE TABLE line (note TEXT, pos BIGINT, invoice TEXT, amount BIGINT, "
                    "PRIMARY KEY (invoice, pos))"});
@@ -320,7 +320,7 @@ CONFORMANCE_TEST_CASE("a composite key is read and compared in its own order") {
 }
 
 CONFORMANCE_TEST_CASE("a checkpoint is stored with its chunk or not at all") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, items);
   const Table table = pair.target.table("item");
   const auto load = [&] {
@@ -354,7 +354,7 @@ CONFORMANCE_TEST_CASE("a checkpoint is stored with its chunk or not at all") {
 }
 
 CONFORMANCE_TEST_CASE("a table that changes under an open session is seen as it is now") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture, items);
   CHECK(pair.owner.table("item").columns.size() == 2);
   pair.owner.run("INSERT INTO item VALUES (1, 'a')");
@@ -375,7 +375,7 @@ CONFORMANCE_TEST_CASE("a table that changes under an open session is seen as it 
 }
 
 CONFORMANCE_TEST_CASE("a definition that was rolled back is forgotten") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   HomeStore& store = home.store();
   const auto tables = [&] {
@@ -392,7 +392,7 @@ CONFORMANCE_TEST_CASE("a definition that was rolled back is forgotten") {
 }
 
 CONFORMANCE_TEST_CASE("counters are raised and never lowered, also where nothing was counted yet") {
-  TestType fixture;
+  SelectedFixture fixture;
   MovingPair pair(fixture,
                   {"CREATE TABLE entry (id " + fixture.counted_key_type() + ", name TEXT)"});
   for (int i = 0; i < 3; ++i) pair.owner.run("INSERT INTO entry (name) VALUES ('x')");

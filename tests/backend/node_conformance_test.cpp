@@ -18,7 +18,7 @@ HomeSchema items() {
 }  // namespace
 
 CONFORMANCE_TEST_CASE("a home is there from its creation until it is dropped") {
-  TestType fixture;
+  SelectedFixture fixture;
   const auto backend = fixture.open_node("a");
   backend->prepare_node();
   backend->prepare_node();
@@ -47,7 +47,7 @@ CONFORMANCE_TEST_CASE("a home is there from its creation until it is dropped") {
 }
 
 CONFORMANCE_TEST_CASE("a home is removed on a condition only under its lock") {
-  TestType fixture;
+  SelectedFixture fixture;
   const auto backend = fixture.open_node("a");
   backend->prepare_node();
   CHECK(backend->drop_home_if(
@@ -83,7 +83,7 @@ CONFORMANCE_TEST_CASE("a home is removed on a condition only under its lock") {
 }
 
 CONFORMANCE_TEST_CASE("a home whose tables can not be made is not made at all") {
-  TestType fixture;
+  SelectedFixture fixture;
   const auto backend = fixture.open_node("a");
   backend->prepare_node();
   HomeSchema broken = items();
@@ -95,7 +95,7 @@ CONFORMANCE_TEST_CASE("a home whose tables can not be made is not made at all") 
 }
 
 CONFORMANCE_TEST_CASE("the homes of one keyspace are listed, and no others") {
-  TestType fixture;
+  SelectedFixture fixture;
   const auto backend = fixture.open_node("a");
   backend->prepare_node();
   CHECK(backend->homes("shop").empty());
@@ -115,7 +115,7 @@ CONFORMANCE_TEST_CASE("the homes of one keyspace are listed, and no others") {
 }
 
 CONFORMANCE_TEST_CASE("sessions that may be exchanged have equal keys") {
-  TestType fixture;
+  SelectedFixture fixture;
   const auto backend = fixture.open_node("a");
   CHECK(backend->session_key(home) == backend->session_key(HomeName{"shop", ShardId{7}}));
 }

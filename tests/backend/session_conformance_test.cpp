@@ -10,7 +10,7 @@ const std::vector<std::string> items{"CREATE TABLE item (id BIGINT PRIMARY KEY, 
 }
 
 CONFORMANCE_TEST_CASE("a transaction that is not committed leaves nothing behind") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   Session& session = home.application();
   {
@@ -27,7 +27,7 @@ CONFORMANCE_TEST_CASE("a transaction that is not committed leaves nothing behind
 }
 
 CONFORMANCE_TEST_CASE("a transaction returns the home's record") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), moving_owner(3), items);
   for (const TxMode mode : {TxMode::read, TxMode::write, TxMode::exclusive}) {
     SessionTransaction tx(home.application(), home.name(), mode, soon());
@@ -36,7 +36,7 @@ CONFORMANCE_TEST_CASE("a transaction returns the home's record") {
 }
 
 CONFORMANCE_TEST_CASE("a reference home has no record") {
-  TestType fixture;
+  SelectedFixture fixture;
   const auto backend = fixture.open_node("a");
   backend->prepare_node();
   const HomeName reference{"shop", std::nullopt};
@@ -51,7 +51,7 @@ CONFORMANCE_TEST_CASE("a reference home has no record") {
 }
 
 CONFORMANCE_TEST_CASE("what a home's sessions ask for joins with the reference home") {
-  TestType fixture;
+  SelectedFixture fixture;
   const auto backend = fixture.open_node("a");
   backend->prepare_node();
   HomeSchema schema;
@@ -75,7 +75,7 @@ CONFORMANCE_TEST_CASE("what a home's sessions ask for joins with the reference h
 }
 
 CONFORMANCE_TEST_CASE("an exclusive transaction and a write exclude each other") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   const auto other = home.another();
   const auto begin = [&](Session& session, TxMode mode) {
@@ -95,7 +95,7 @@ CONFORMANCE_TEST_CASE("an exclusive transaction and a write exclude each other")
 }
 
 CONFORMANCE_TEST_CASE("a lock that becomes free is had by who waits for it") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   const auto holder = home.another();
   holder->begin_home(home.name(), TxMode::exclusive, soon());
@@ -114,7 +114,7 @@ CONFORMANCE_TEST_CASE("a lock that becomes free is had by who waits for it") {
 }
 
 CONFORMANCE_TEST_CASE("a record read under the lock shows what the holder before committed") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   const auto holder = home.another();
   holder->begin_home(home.name(), TxMode::exclusive, soon());
@@ -128,7 +128,7 @@ CONFORMANCE_TEST_CASE("a record read under the lock shows what the holder before
 }
 
 CONFORMANCE_TEST_CASE("a read transaction sees one snapshot and takes no lock") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   home.run("INSERT INTO item VALUES (1, 'x')");
   const auto reader = home.another();
@@ -138,7 +138,7 @@ CONFORMANCE_TEST_CASE("a read transaction sees one snapshot and takes no lock") 
 }
 
 CONFORMANCE_TEST_CASE("a write in a read transaction is refused and does nothing") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   Session& session = home.application();
   {
@@ -157,7 +157,7 @@ CONFORMANCE_TEST_CASE("a write in a read transaction is refused and does nothing
 }
 
 CONFORMANCE_TEST_CASE("statements that begin or end transactions are refused") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   Session& session = home.application();
   {
@@ -176,7 +176,7 @@ CONFORMANCE_TEST_CASE("statements that begin or end transactions are refused") {
 }
 
 CONFORMANCE_TEST_CASE("parameters bind by their numbers, in any order and more than once") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   Session& session = home.application();
   home.run("INSERT INTO item VALUES (1, 'x')");
@@ -194,7 +194,7 @@ CONFORMANCE_TEST_CASE("parameters bind by their numbers, in any order and more t
 }
 
 CONFORMANCE_TEST_CASE("one call runs one statement") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   Session& session = home.application();
   CHECK(error_of([&] { session.execute("INSERT INTO item VALUES (1, 'x'); DELETE FROM item"); }) ==
@@ -206,7 +206,7 @@ CONFORMANCE_TEST_CASE("one call runs one statement") {
 }
 
 CONFORMANCE_TEST_CASE("execute tells how many rows it changed") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   Session& session = home.application();
   SessionTransaction tx(session, home.name(), TxMode::write, soon());
@@ -219,7 +219,7 @@ CONFORMANCE_TEST_CASE("execute tells how many rows it changed") {
 }
 
 CONFORMANCE_TEST_CASE("a query inside a query with the same text gives both their rows") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   home.run("INSERT INTO item VALUES (1, 'x'), (2, 'y'), (3, 'z')");
   Session& session = home.application();
@@ -236,7 +236,7 @@ CONFORMANCE_TEST_CASE("a query inside a query with the same text gives both thei
 }
 
 CONFORMANCE_TEST_CASE("constraint violations and wrong SQL have their own codes") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   home.run("INSERT INTO item VALUES (1, 'x')");
   Session& session = home.application();
@@ -247,7 +247,7 @@ CONFORMANCE_TEST_CASE("constraint violations and wrong SQL have their own codes"
 }
 
 CONFORMANCE_TEST_CASE("a statement still running at its deadline is stopped") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   Session& session = home.application();
   const std::string endless =
@@ -263,7 +263,7 @@ CONFORMANCE_TEST_CASE("a statement still running at its deadline is stopped") {
 }
 
 CONFORMANCE_TEST_CASE("a session is for its own home only") {
-  TestType fixture;
+  SelectedFixture fixture;
   TestHome home(fixture.open_node("a"), at_rest(), items);
   if (home.backend().session_key(home.name()) == home.backend().session_key({"shop", ShardId{8}}))
     return;  // sessions of this database work in every home

@@ -40,7 +40,7 @@ void check_copies(BackendFixture& fixture, const std::vector<std::string>& state
 }  // namespace
 
 CONFORMANCE_TEST_CASE("texts, blobs and NULL arrive as they are") {
-  TestType fixture;
+  SelectedFixture fixture;
   const std::string zero("a\0b", 3);
   check_copies(fixture,
                {"CREATE TABLE v (id BIGINT PRIMARY KEY, t TEXT, b " + fixture.blob_type() + ")"},
@@ -51,7 +51,7 @@ CONFORMANCE_TEST_CASE("texts, blobs and NULL arrive as they are") {
 }
 
 CONFORMANCE_TEST_CASE("a blob of 64 MB arrives as it is") {
-  TestType fixture;
+  SelectedFixture fixture;
   std::string large(64U << 20U, 'x');
   for (std::size_t i = 0; i < large.size(); i += 4096) large[i] = static_cast<char>(i >> 12U);
   check_copies(fixture, {"CREATE TABLE v (id BIGINT PRIMARY KEY, b " + fixture.blob_type() + ")"},
@@ -59,7 +59,7 @@ CONFORMANCE_TEST_CASE("a blob of 64 MB arrives as it is") {
 }
 
 CONFORMANCE_TEST_CASE("numbers at their limits arrive bit by bit") {
-  TestType fixture;
+  SelectedFixture fixture;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<Row> rows;
   std::int64_t id = 0;
@@ -75,7 +75,7 @@ CONFORMANCE_TEST_CASE("numbers at their limits arrive bit by bit") {
 }
 
 CONFORMANCE_TEST_CASE("a value of any type in a column without one arrives as it is") {
-  TestType fixture;
+  SelectedFixture fixture;
   if (fixture.open_node("a")->dialect().quirks().typed_columns) return;
   check_copies(fixture, {"CREATE TABLE v (id PRIMARY KEY, x)"},
                {{std::int64_t{1}, std::int64_t{1}},
@@ -87,7 +87,7 @@ CONFORMANCE_TEST_CASE("a value of any type in a column without one arrives as it
 }
 
 CONFORMANCE_TEST_CASE("generated columns are left to the target") {
-  TestType fixture;
+  SelectedFixture fixture;
   check_copies(fixture,
                {"CREATE TABLE v (id BIGINT PRIMARY KEY, n BIGINT, twice BIGINT GENERATED ALWAYS AS "
                 "(n * 2) STORED)"},

@@ -16,15 +16,16 @@ CREATE TABLE IF NOT EXISTS {home}.ringshard_checkpoint (
   complete BIGINT NOT NULL
 );
 
--- Foreign keys as the application made them, for as long as they are something else. state: dropped, a mirror lives without it
--- until it becomes the owner, since applied rows could not obey it; unchecked, it holds for what is written, and the rows that
--- came before were not looked at yet; deferred, an owner's is deferrable for the time of the move.
+-- What is not as the application made it for the time of the move. Foreign keys: dropped, a mirror lives without it until it
+-- becomes the owner, since applied rows could not obey it; unchecked, it holds for what is written, and the rows that came before
+-- were not looked at yet; deferred, an owner's is deferrable. Triggers: silent, a mirror's does not fire.
 CREATE TABLE IF NOT EXISTS {home}.ringshard_parked (
+  kind TEXT NOT NULL,
   table_name TEXT NOT NULL,
   name TEXT NOT NULL,
   statement TEXT NOT NULL,
   state TEXT NOT NULL,
-  PRIMARY KEY (table_name, name)
+  PRIMARY KEY (kind, table_name, name)
 );
 
 -- The record, for a transaction that is about to change a row. The lock first: a cutover that holds it has decided or given up

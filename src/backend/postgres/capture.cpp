@@ -63,8 +63,28 @@ std::string table_script(const std::string& home, const Table& table, const Know
 }
 
 std::string trigger_script(const std::string& home, const Table& table) {
-  return fill_in(schemas::home_postgres_capture_triggers,
-                 {{"home", home}, {"id", id_of(table)}, {"table", quoted(table.name)}});
+  const Replacements names{{"home", home}, {"id", id_of(table)}, {"table", quoted(table.name)}};
+  return fill_in(schemas::home_postgres_capture_triggers, names) +
+         fill_in(schemas::home_postgres_capture_truncate, names);
+}
+
+// A TRUNCATE of a partition does not meet the trigger of its table.
+constexpr std::string_view unguarded_partitions =
+    "SELECT c.relname FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind IN "
+    "('r', "
+    "'p') AND c.relispartition AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid "
+    "AND "
+    "g.tgname = 'ringshard_no_truncate' AND g.tgenabled = 'O')";
+
+void guard_partitions(PostgresSession& session) {
+  const std::string home = schema_of(session);
+  std::string script;
+  session.for_each(unguarded_partitions, {std::string_view(home)}, [&](RowView row) {
+    script += fill_in(schemas::home_postgres_capture_truncate,
+                      {{"home", home}, {"table", quoted(text_of(row[0]))}});
+    return true;
+  });
+  if (!script.empty()) session.run_script(script);
 }
 
 bool is_mirror(PostgresSession& session) {
@@ -72,11 +92,12 @@ bool is_mirror(PostgresSession& session) {
                          ".ringshard_home WHERE role = 'mirror'") > 0;
 }
 
-void remember(PostgresSession& session, const Parked& key, std::string_view state) {
+void remember(PostgresSession& session, std::string_view kind, const Parked& object,
+              std::string_view state) {
   session.execute("INSERT INTO " + schema_of(session) +
-                      ".ringshard_parked VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-                  {std::string_view(key.table), std::string_view(key.name),
-                   std::string_view(key.statement), state});
+                      ".ringshard_parked VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+                  {kind, std::string_view(object.table), std::string_view(object.name),
+                   std::string_view(object.statement), state});
 }
 
 std::string alter(PostgresSession& session, const std::string& table, const std::string& change) {
@@ -86,7 +107,7 @@ std::string alter(PostgresSession& session, const std::string& table, const std:
 // Of a home that is a mirror and that nobody uses yet.
 void park_foreign_keys(PostgresSession& session) {
   for (const Parked& key : foreign_keys(session)) {
-    remember(session, key, "dropped");
+    remember(session, "foreign key", key, "dropped");
     session.run_script(alter(session, key.table, "DROP CONSTRAINT " + quoted(key.name)));
   }
 }
@@ -95,8 +116,8 @@ void park_foreign_keys(PostgresSession& session) {
 // its parent.
 void defer_foreign_keys(PostgresSession& session) {
   for (const Parked& key : foreign_keys(session)) {
-    if (key.is_deferrable) continue;
-    remember(session, key, "deferred");
+    if (key.flag) continue;
+    remember(session, "foreign key", key, "deferred");
     session.run_script(
         alter(session, key.table,
               "ALTER CONSTRAINT " + quoted(key.name) + " DEFERRABLE INITIALLY IMMEDIATE"));
@@ -120,8 +141,11 @@ std::string undefer_script(PostgresSession& session) {
 
 void silence_triggers(PostgresSession& session) {
   std::string script;
-  for (const Parked& trigger : triggers(session))
+  for (const Parked& trigger : triggers(session)) {
+    if (!trigger.flag) continue;
+    remember(session, "trigger", trigger, "silent");
     script += alter(session, trigger.table, "DISABLE TRIGGER " + quoted(trigger.name));
+  }
   if (!script.empty()) session.run_script(script);
 }
 
@@ -139,9 +163,19 @@ void unpark(PostgresSession& session) {
                    });
   if (!script.empty())
     script += "UPDATE " + parked + " SET state = 'unchecked' WHERE state = 'dropped';";
-  for (const Parked& trigger : triggers(session))
-    script += alter(session, trigger.table, "ENABLE TRIGGER " + quoted(trigger.name));
-  if (!script.empty()) session.run_script(script);
+  session.for_each("SELECT table_name, name, statement FROM " + parked + " WHERE state = 'silent'",
+                   {}, [&](RowView row) {
+                     const std::string statement = text_of(row[2]);
+                     const char* how =
+                         statement.find("; ALTER TABLE ") == std::string::npos ? "ENABLE TRIGGER "
+                         : statement.find(" ENABLE REPLICA TRIGGER ") != std::string::npos
+                             ? "ENABLE REPLICA TRIGGER "
+                             : "ENABLE ALWAYS TRIGGER ";
+                     script += alter(session, text_of(row[0]), how + quoted(text_of(row[1])));
+                     return true;
+                   });
+  script += "DELETE FROM " + parked + " WHERE state = 'silent';";
+  session.run_script(script);
 }
 
 void check_foreign_keys(PostgresSession& session) {
@@ -186,6 +220,7 @@ void install_capture(PostgresSession& session, const HomeSchema& schema) {
     if (!captured.contains(table.name)) script += trigger_script(home, table);
   }
   session.run_script(script);
+  guard_partitions(session);
   if (is_mirror(session)) {
     park_foreign_keys(session);
     silence_triggers(session);
@@ -205,7 +240,7 @@ void remove_capture(PostgresSession& session) {
       return true;
     });
   };
-  add("SELECT format('DROP TRIGGER %I ON %I.%I', g.tgname, t.relnamespace::regnamespace::text, "
+  add("SELECT format('DROP TRIGGER %I ON %s.%I', g.tgname, t.relnamespace::regnamespace, "
       "t.relname) FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid WHERE t.relnamespace = "
       "$1::regnamespace AND g.tgname IN ('ringshard_log', 'ringshard_no_truncate') AND "
       "g.tgparentid = 0");
@@ -231,7 +266,13 @@ std::optional<std::string> capture_gap(PostgresSession& session, const HomeSchem
     for (const Table& table : schema.tables)
       if (!tables.contains(table.name)) return table.name;
   }
-  return std::nullopt;
+  std::optional<std::string> gap;
+  session.for_each(unguarded_partitions, {std::string_view(schema_of(session))},
+                   [&gap](RowView row) {
+                     gap = text_of(row[0]);
+                     return false;
+                   });
+  return gap;
 }
 
 }  // namespace ringshard::postgres

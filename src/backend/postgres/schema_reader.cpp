@@ -166,11 +166,32 @@ constexpr std::string_view foreign_keys_of_home =
     "WHERE t.relnamespace = $1::regnamespace AND o.contype = 'f' AND o.conparentid = 0 "
     "ORDER BY t.relname, o.conname";
 
+// With the command that turns it off, or on in another way, if somebody did that.
 constexpr std::string_view triggers_of_home =
-    "SELECT t.relname, g.tgname, pg_get_triggerdef(g.oid, true), false, '' FROM pg_trigger g "
+    "SELECT t.relname, g.tgname, pg_get_triggerdef(g.oid, true) || CASE g.tgenabled WHEN 'O' THEN "
+    "'' "
+    "ELSE format('; ALTER TABLE %I %s TRIGGER %I', t.relname, CASE g.tgenabled WHEN 'D' THEN "
+    "'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END, g.tgname) END, "
+    "g.tgenabled <> 'D' AND t.relkind IN ('r', 'p'), '' FROM pg_trigger g "
     "JOIN pg_class t ON t.oid = g.tgrelid WHERE t.relnamespace = $1::regnamespace "
     "AND NOT g.tgisinternal AND g.tgparentid = 0 AND g.tgname NOT LIKE 'ringshard\\_%' "
     "ORDER BY t.relname, g.tgname";
+
+// In one message: it is asked for under the lock of a cutover.
+const std::string& all_definitions() {
+  static const std::string sql = [] {
+    std::string text;
+    for (std::size_t i = 0; i < definitions_of_home.size(); ++i)
+      text += std::string(i > 0 ? " UNION ALL " : "") + "SELECT " + std::to_string(i) +
+              " AS query, row_number() OVER () AS position, name::text, table_name::text, "
+              "statement FROM (" +
+              std::string(definitions_of_home[i].sql) + ") AS q" + std::to_string(i) +
+              " (name, table_name, statement)";
+    return "SELECT query, name, table_name, statement FROM (" + text +
+           ") AS definitions ORDER BY query, position";
+  }();
+  return sql;
+}
 
 std::vector<Parked> parked_like(PostgresSession& session, std::string_view query) {
   std::vector<Parked> found;
@@ -277,28 +298,42 @@ std::vector<SchemaObject> read_definitions(PostgresSession& session) {
       return true;
     });
   };
-  for (const DefinitionQuery& query : definitions_of_home) add(query.kind, query.sql);
-  // Those that were parked as the application made them, the others as they are.
-  std::map<std::pair<std::string, std::string>, SchemaObject> keys;
+  session.for_each(all_definitions(), {name}, [&](RowView row) {
+    const auto kind =
+        definitions_of_home[static_cast<std::size_t>(std::get<std::int64_t>(row[0]))].kind;
+    definitions.push_back({kind, text_of(row[1]), text_of(row[2]), text_of(row[3])});
+    return true;
+  });
+  // What was parked is as the application made it, the rest as it is.
+  using Name = std::pair<std::string, std::string>;
+  std::map<Name, SchemaObject> keys;
+  std::map<Name, SchemaObject> own_triggers;
   for (const Parked& key : foreign_keys(session))
     keys[{key.table, key.name}] = {ObjectKind::foreign_key, key.name, key.table, key.statement,
                                    key.parent};
+  for (const Parked& trigger : triggers(session))
+    own_triggers[{trigger.table, trigger.name}] = {ObjectKind::trigger, trigger.name, trigger.table,
+                                                   trigger.statement};
   const bool parks = session.integer(
                          "SELECT count(*) FROM pg_class WHERE relnamespace = "
                          "$1::regnamespace AND relname = 'ringshard_parked'",
                          {name}) > 0;
   if (parks)
-    session.for_each("SELECT table_name, name, statement FROM " + schema + ".ringshard_parked", {},
-                     [&keys](RowView row) {
-                       keys[{text_of(row[0]), text_of(row[1])}] = {ObjectKind::foreign_key,
-                                                                   text_of(row[1]), text_of(row[0]),
-                                                                   text_of(row[2])};
-                       return true;
-                     });
+    session.for_each(
+        "SELECT kind = 'trigger', table_name, name, statement FROM " + schema + ".ringshard_parked",
+        {}, [&](RowView row) {
+          const bool trigger = std::get<std::int64_t>(row[0]) != 0;
+          SchemaObject& object =
+              (trigger ? own_triggers : keys)[{text_of(row[1]), text_of(row[2])}];
+          object.kind = trigger ? ObjectKind::trigger : ObjectKind::foreign_key;
+          object.table = text_of(row[1]);
+          object.name = text_of(row[2]);
+          object.statement = text_of(row[3]);
+          return true;
+        });
   for (auto& [key, definition] : keys) definitions.push_back(std::move(definition));
   add(ObjectKind::view, views_of_home);
-  for (const Parked& trigger : triggers(session))
-    definitions.push_back({ObjectKind::trigger, trigger.name, trigger.table, trigger.statement});
+  for (auto& [key, definition] : own_triggers) definitions.push_back(std::move(definition));
   return definitions;
 }
 

@@ -51,9 +51,9 @@ std::vector<std::string> read_statements(PostgresSession& session);
 struct Parked {
   std::string table;
   std::string name;
-  std::string statement;  ///< makes it again
-  bool is_deferrable = false;
-  std::string parent = {};
+  std::string statement;    ///< makes it again
+  bool flag = false;        ///< a foreign key: it is deferrable; a trigger: it fires
+  std::string parent = {};  ///< of a foreign key
 };
 std::vector<Parked> foreign_keys(PostgresSession& session);
 

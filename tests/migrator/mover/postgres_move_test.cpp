@@ -28,6 +28,10 @@ constexpr auto shop =
     "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
     " INSERT INTO audit (what) VALUES (TG_OP || ' ' || NEW.id); RETURN NULL; END $$;"
     "CREATE TRIGGER noted AFTER INSERT ON invoice FOR EACH ROW EXECUTE FUNCTION note();"
+    "CREATE TRIGGER asleep AFTER DELETE ON audit FOR EACH ROW EXECUTE FUNCTION note();"
+    "ALTER TABLE audit DISABLE TRIGGER asleep;"
+    "CREATE TABLE event (id bigint, at date, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);"
+    "CREATE TABLE event_new PARTITION OF event FOR VALUES FROM ('2020-01-01') TO (MAXVALUE);"
     "CREATE VIEW totals AS SELECT customer, sum(total) AS total FROM invoice GROUP BY customer";
 
 void fill(MoveWorld& world, int customers) {
@@ -65,6 +69,9 @@ TEST_CASE("a move between two PostgreSQL databases ends with everything at the t
   cluster.execute(MoveWorld::shard, "INSERT INTO customer (name) VALUES ('new')");
   cluster.execute(MoveWorld::shard, "INSERT INTO invoice (customer, total) VALUES (21, 1)");
   CHECK(count(world, "audit", "target") == 21);
+  cluster.execute(MoveWorld::shard, "DELETE FROM audit WHERE id = 1");  // its trigger is turned off
+  CHECK(count(world, "pg_constraint WHERE NOT convalidated", "target") == 0);
+  cluster.execute(MoveWorld::shard, "INSERT INTO audit (what) VALUES ('again')");
   CHECK_THROWS_AS(
       cluster.execute(MoveWorld::shard, "INSERT INTO invoice (customer, total) VALUES (999, 1)"),
       Error);
@@ -211,6 +218,7 @@ TEST_CASE(
     AtPoint at(FaultPoint::backfill_chunk_read, [&] {
       world.sql("DELETE FROM customer WHERE id = 5; UPDATE customer SET name = 'x' WHERE id = 6");
       CHECK_THROWS_AS(world.sql("TRUNCATE audit"), Error);
+      CHECK_THROWS_AS(world.sql("TRUNCATE event_new"), Error);
     });
     CHECK(world.run().stage == MoveStage::observing);
   }
