@@ -25,6 +25,9 @@ constexpr std::chrono::milliseconds answer_grace(2'000);
 // server: its client does not run, or can not be reached.
 constexpr std::int64_t idle_ms_max = 5'000;
 
+// One that only shares its lock holds nobody up, and may take long to make ready what it sends.
+constexpr std::int64_t idle_ms_max_shared = 120'000;
+
 constexpr double scan_bytes = 1 << 20;
 constexpr int scan_rows_min = 16;
 constexpr int scan_rows_max = 2'000;
@@ -207,7 +210,7 @@ std::string PostgresSession::begin_text(TxMode mode, const std::string& search_p
   if (own && mode != TxMode::read)
     // Rows are applied in any order: what belongs together is looked at when all of it is there.
     text += "SET CONSTRAINTS ALL DEFERRED; SET LOCAL idle_in_transaction_session_timeout TO " +
-            std::to_string(idle_ms_max) + "; ";
+            std::to_string(mode == TxMode::exclusive ? idle_ms_max : idle_ms_max_shared) + "; ";
   // Of ringshard's own transactions also what follows the first lock: changes of the definitions.
   if (mode != TxMode::read && lock_deadline.limited())
     text += "SET LOCAL lock_timeout TO " +
