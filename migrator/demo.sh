@@ -15,7 +15,7 @@ case "${1:-}" in
   *) echo "unknown option: $1; see --help" >&2; exit 2 ;;
 esac
 
-tests/install.sh
+tests/install.sh --build
 echo "== building"
 mkdir -p build
 cmake --preset release >build/release.configure.log 2>&1 || { cat build/release.configure.log >&2; exit 1; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the packages of tests/packages that are missing, with apt-get. Where there is no apt-get
-# it prints what is needed; it then succeeds if all of that is found anyway, else it fails.
+# Installs the packages of tests/packages that are missing, with apt-get; with --build those that a
+# build needs, without what only the tests use. Where there is no apt-get it prints what is needed;
+# it then succeeds if all of that is found anyway, else it fails.
 set -euo pipefail
 
 list="$(cd "$(dirname "$0")" && pwd)/packages"
@@ -24,10 +25,12 @@ is_installed() { # <package> <command|header> <name>
   esac
 }
 
+build_only=${1:-}
 missing=()
 all=()
-while read -r package kind name; do
+while read -r package kind name use; do
   case $package in '' | '#'*) continue ;; esac
+  if [ "$build_only" = --build ] && [ "${use:-}" = test ]; then continue; fi
   all+=("$package")
   is_installed "$package" "$kind" "$name" || missing+=("$package")
 done <"$list"

@@ -26,7 +26,7 @@ namespace ringshard {
 //         - {name: invoice, parent: {table: customer, columns: {customer_id: customer_id}}}
 //         - {name: genre, reference: true}
 //     nodes:
-//       - {name: a, dsn: "sqlite:data/a"}
+//       - {name: a, dsn: "postgres://shop:${DB_PASSWORD}@a.example.org/shop"}
 //       - {name: b, dsn: "postgres://shop:${DB_PASSWORD}@b.example.org/shop", weight: 2}
 //
 // Durations are written "250ms", "10s", "5m", "24h", "7d", sizes "64KiB", "8MiB". In every value

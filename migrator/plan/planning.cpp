@@ -9,6 +9,7 @@
 
 #include "core/planner.hpp"
 #include "core/row_hash.hpp"
+#include "setup/common.hpp"
 #include "setup/setup.hpp"
 
 namespace ringshard::cli {
@@ -260,6 +261,7 @@ WantedNodes nodes_wanted(const Config& config, const Topology& topology,
   for (const NodeConfig& node : config.nodes)
     if (!topology.find_node(node.name)) join(node, "joins");
   require_distinct(wanted.nodes);
+  setup::require_one_kind(wanted.nodes);
   return wanted;
 }
 

@@ -19,6 +19,10 @@ std::optional<Catalog> open_if_there(const std::string& dsn, Clock& clock);
 /// Notes what a Dialect says against the tables that `session` sees.
 void note_obstacles(Session& session, const Dialect& dialect, Problems& problems);
 
+/// Throws Error{refused} unless all nodes are databases of one kind: a shard moves between such
+/// only.
+void require_one_kind(const std::vector<NodeInfo>& nodes);
+
 /// Throws what is in the way of using one of these nodes, before anything is made on any of them.
 void require_usable(const std::vector<NodeInfo>& nodes, const BackendOptions& options,
                     Clock& clock);

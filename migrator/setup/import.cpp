@@ -89,6 +89,11 @@ class Import {
     problems.throw_if_any(headline);
     check_rows(source_, division_, definition_.hash, definition_.shard_count, problems);
     const std::vector<NodeInfo> nodes = catalog_.nodes(definition_.name);
+    require_one_kind(nodes);
+    if (backend_kind(nodes.front().dsn) != backend_kind(from_))
+      throw Error(ErrorCode::refused,
+                  "an import reads a database of the kind that the nodes are, and " + from_ +
+                      " is another");
     require_usable(nodes, options_, clock_);
     const auto backend = open_backend(first_active(nodes).dsn, clock_, options_);
     ScratchHomes scratch(*backend, definition_.name);

@@ -137,6 +137,7 @@ InitReport init_fleet(const Config& config, Clock& clock, Progress& progress) {
                                        .placement = place_shards(config, nodes),
                                        .version = 0});
   require_new(config, clock);
+  require_one_kind(nodes);
   require_usable(nodes, options, clock);
   SplitSchema split;
   if (config.keyspace.schema) {

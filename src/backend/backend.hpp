@@ -232,6 +232,10 @@ BackendOptions to_backend_options(const Config& config);
 std::unique_ptr<Backend> open_backend(const std::string& dsn, Clock& clock,
                                       const BackendOptions& options = {});
 
+/// The kind of database that a DSN leads to, by name. Throws as open_backend() does; connects to
+/// nothing.
+std::string_view backend_kind(const std::string& dsn);
+
 /// A session with a catalog ("sqlite:/directory/catalog.db"). `create`: make it if it is not there;
 /// otherwise that is Error{not_found}.
 std::unique_ptr<Session> connect_catalog(const std::string& dsn, Clock& clock, bool create);

@@ -38,7 +38,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-tests/install.sh
+tests/install.sh --build
 cmake --preset release -DRINGSHARD_BUILD_BENCH=ON >/dev/null
 cmake --build build/release --target ringshard_bench
 

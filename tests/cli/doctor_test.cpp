@@ -45,6 +45,20 @@ void check_mended(const CommandFleet& fleet) {
 
 using Kinds = std::vector<std::string>;
 
+/// One shard's cutover is decided and not told to the new owner.
+Ran apply_up_to_a_decision(CommandFleet& fleet) {
+  fleet.fill(20);
+  fleet.configure({"a", "b", "c"}, "move: {observe_for: 0s}\n");
+  fault::set_handler([done = false](FaultPoint point) mutable {
+    if (point != FaultPoint::cutover_decided || done) return;
+    done = true;
+    throw Error(ErrorCode::unavailable, "broken off by the test");
+  });
+  Ran applied = fleet.run("apply");
+  fault::set_handler({});
+  return applied;
+}
+
 }  // namespace
 
 TEST_CASE("a fleet where nothing is wrong is clean") {
@@ -165,16 +179,7 @@ TEST_CASE("a home under another shard's name is named") {
 
 TEST_CASE("a handover that was decided and not told is promoted") {
   CommandFleet fleet;
-  fleet.fill(20);
-  fleet.configure({"a", "b", "c"}, "move: {observe_for: 0s}\n");
-  fault::set_handler([done = false](FaultPoint point) mutable {
-    if (point != FaultPoint::cutover_decided || done) return;
-    done = true;
-    throw Error(ErrorCode::unavailable, "broken off by the test");
-  });
-  const Ran applied = fleet.run("apply");
-  fault::set_handler({});
-  CHECK(applied.exit_code == 75);
+  CHECK(apply_up_to_a_decision(fleet).exit_code == 75);
   CHECK(kinds(examined(fleet)) == Kinds{"half_move", "handover_not_promoted"});
   const Ran mended = fleet.run("doctor --mend --json");
   CHECK(mended.exit_code == 3);
@@ -187,15 +192,7 @@ TEST_CASE("a handover that was decided and not told is promoted") {
 
 TEST_CASE("a copy that is older than what was handed over to is named and not promoted") {
   CommandFleet fleet;
-  fleet.fill(20);
-  fleet.configure({"a", "b", "c"}, "move: {observe_for: 0s}\n");
-  fault::set_handler([done = false](FaultPoint point) mutable {
-    if (point != FaultPoint::cutover_decided || done) return;
-    done = true;
-    throw Error(ErrorCode::unavailable, "broken off by the test");
-  });
-  fleet.run("apply");
-  fault::set_handler({});
+  apply_up_to_a_decision(fleet);
   int shard = -1;
   const nlohmann::json before = examined(fleet);
   for (const auto& finding : before["findings"])

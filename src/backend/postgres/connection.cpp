@@ -42,6 +42,11 @@ std::string conninfo(const std::string& dsn) {
   Options options = parsed(dsn);
   options.try_emplace("connect_timeout", "5");
   options.try_emplace("fallback_application_name", "ringshard");
+  // A host that is gone without a word is noticed within about a minute, whoever waits for it.
+  options.try_emplace("keepalives_idle", "30");
+  options.try_emplace("keepalives_interval", "10");
+  options.try_emplace("keepalives_count", "3");
+  options.try_emplace("tcp_user_timeout", "60000");
   options["client_encoding"] = "UTF8";
   std::string text;
   for (const auto& [keyword, value] : options) {

@@ -339,9 +339,11 @@ Digest PostgresDialect::digest(Session& session, const Table& table, const KeyRa
 std::vector<Counter> PostgresDialect::counters(Session& session) const {
   PostgresSession& in = own(session);
   std::vector<Counter> counters;
+  // One that never gave out a number has no last one.
   in.for_each(
-      "SELECT sequencename, COALESCE(last_value, 0) FROM pg_sequences WHERE schemaname = $1 AND "
-      "sequencename NOT LIKE 'ringshard\\_%' ORDER BY sequencename",
+      "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = $1 AND last_value IS "
+      "NOT "
+      "NULL AND sequencename NOT LIKE 'ringshard\\_%' ORDER BY sequencename",
       {std::string_view(in.home()->str())}, [&counters](RowView row) {
         counters.push_back({text_of(row[0]), std::get<std::int64_t>(row[1])});
         return true;
@@ -352,11 +354,13 @@ std::vector<Counter> PostgresDialect::counters(Session& session) const {
 void PostgresDialect::raise_counters(Session& session, const std::vector<Counter>& counters) const {
   PostgresSession& in = own(session);
   for (const Counter& counter : counters) {
-    if (counter.last == 0) continue;
     const std::string name = table_name(in, counter.name);
-    in.integer("SELECT setval(" + literal(name) + ", $1) FROM " + name +
-                   " WHERE NOT is_called OR last_value < $1::bigint",
-               {counter.last});
+    // In the direction in which it counts.
+    in.rows("SELECT setval(" + literal(name) + ", $1) FROM " + name +
+                " AS now, pg_sequence AS s WHERE s.seqrelid = " + literal(name) +
+                "::regclass AND (NOT now.is_called OR CASE WHEN s.seqincrement > 0 THEN "
+                "now.last_value < $1::bigint ELSE now.last_value > $1::bigint END)",
+            {counter.last});
   }
 }
 

@@ -28,6 +28,7 @@ ErrorCode code_of(std::string_view state, bool in_read_transaction) noexcept {
   static constexpr Known known[] = {
       {sqlstate_not_owner, ErrorCode::not_owner},
       {sqlstate_read_only, ErrorCode::read_only},
+      {sqlstate_refused, ErrorCode::refused},
       {"08P01",
        ErrorCode::invalid_argument},  // another number of parameters than the statement has
       {"08", ErrorCode::unavailable},

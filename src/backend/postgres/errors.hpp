@@ -11,6 +11,7 @@ namespace ringshard::postgres {
 /// What ringshard's own functions in a home raise.
 inline constexpr std::string_view sqlstate_not_owner = "RS001";
 inline constexpr std::string_view sqlstate_read_only = "RS002";
+inline constexpr std::string_view sqlstate_refused = "RS003";
 
 /// The code that stands for an SQLSTATE; `in_read_transaction`: the transaction itself may not
 /// write, so a refused write says nothing about the server.

@@ -227,24 +227,20 @@ std::string PostgresSession::lock_text(const HomeName& home, TxMode mode,
   return text;
 }
 
-void PostgresSession::begin_unlocked() {
-  mode_ = TxMode::write;
-  deadline_is_sent_ = true;
-  message(begin_text(TxMode::write, spec_.home ? search_path_of(*spec_.home) : spec_.search_path,
-                     Deadline()));
-}
-
 void PostgresSession::begin(TxMode mode, Deadline lock_deadline) {
   require_ready();
   if (mode_) throw Error(ErrorCode::internal, "a transaction is already open in " + place());
+  const bool locks = spec_.is_catalog && mode != TxMode::read;
+  begin_outside(mode, lock_deadline, locks ? "SELECT " + lock_call(catalog_lock, false) : "");
+}
+
+void PostgresSession::begin_outside(TxMode mode, Deadline lock_deadline, const std::string& lock) {
   mode_ = mode;
   deadline_is_sent_ = true;
   try {
-    std::string text = begin_text(
-        mode, spec_.home ? search_path_of(*spec_.home) : spec_.search_path, lock_deadline);
-    if (spec_.is_catalog && mode != TxMode::read)
-      text += "SELECT " + lock_call(catalog_lock, false) + "; ";
-    message(text);
+    message(begin_text(mode, spec_.home ? search_path_of(*spec_.home) : spec_.search_path,
+                       lock_deadline) +
+            lock);
   } catch (...) {
     rollback();
     throw;
@@ -285,7 +281,12 @@ const HomeRecord* PostgresSession::begin_home(const HomeName& home, TxMode mode,
   }
   home_ = home;
   mode_ = mode;
-  message(begin);
+  try {
+    message(begin);
+  } catch (...) {
+    rollback();
+    throw;
+  }
   return nullptr;
 }
 
@@ -332,13 +333,15 @@ void PostgresSession::commit() {
 void PostgresSession::rollback() noexcept {
   if (!mode_) return;
   if (usable_) {
+    // A server that does not answer is not waited for. The session's own deadline stays what it is.
+    const Deadline kept = statement_deadline_;
+    statement_deadline_ = Deadline::after(clock_, answer_grace);
     try {
-      // A server that does not answer is not waited for.
-      statement_deadline_ = earlier(statement_deadline_, Deadline::after(clock_, answer_grace));
       message("ROLLBACK");
     } catch (const std::exception&) {
       usable_ = false;
     }
+    statement_deadline_ = kept;
   }
   if (definitions_may_differ_) known_schemas.clear();  // what this transaction made never was
   end_transaction();
@@ -372,6 +375,15 @@ void PostgresSession::require_ready() {
                 "the deadline for statements in " + place() + " had passed before this one began");
 }
 
+std::string_view PostgresSession::one_statement(std::string_view sql) const {
+  const FirstStatement first = first_statement(sql);
+  if (first.text.empty() || !first_statement(first.rest).text.empty())
+    throw Error(ErrorCode::invalid_argument,
+                "one statement was expected: " + std::string(sql.substr(0, 200)));
+  require_allowed(first.text);
+  return first.text;
+}
+
 void PostgresSession::require_allowed(std::string_view statement) const {
   if (controls_transaction(statement))
     throw Error(ErrorCode::refused,
@@ -384,7 +396,7 @@ void PostgresSession::require_allowed(std::string_view statement) const {
 class PostgresSession::Implicit {
  public:
   explicit Implicit(PostgresSession& session) : session_(session), own_(!session.mode_) {
-    if (own_) session_.begin_unlocked();
+    if (own_) session_.begin_outside(TxMode::write, Deadline(), "");
   }
   Implicit(const Implicit&) = delete;
   Implicit& operator=(const Implicit&) = delete;
@@ -402,13 +414,9 @@ class PostgresSession::Implicit {
 
 std::int64_t PostgresSession::execute(std::string_view sql, std::span<const ValueView> parameters) {
   require_ready();
-  const FirstStatement first = first_statement(sql);
-  if (first.text.empty() || !first_statement(first.rest).text.empty())
-    throw Error(ErrorCode::invalid_argument,
-                "one statement was expected: " + std::string(sql.substr(0, 200)));
-  require_allowed(first.text);
+  const std::string_view statement = one_statement(sql);
   Implicit transaction(*this);
-  const ResultHandle result = run(first.text, parameters);
+  const ResultHandle result = run(statement, parameters);
   std::int64_t changed = 0;
   bool is_about_rows = says(result.get(), "SELECT");
   for (const char* tag : {"INSERT", "UPDATE", "DELETE", "MERGE"}) {
@@ -424,13 +432,9 @@ std::int64_t PostgresSession::execute(std::string_view sql, std::span<const Valu
 void PostgresSession::query(std::string_view sql, std::span<const ValueView> parameters,
                             ResultSink& sink) {
   require_ready();
-  const FirstStatement first = first_statement(sql);
-  if (first.text.empty() || !first_statement(first.rest).text.empty())
-    throw Error(ErrorCode::invalid_argument,
-                "one statement was expected: " + std::string(sql.substr(0, 200)));
-  require_allowed(first.text);
+  const std::string_view statement = one_statement(sql);
   Implicit transaction(*this);
-  const ResultHandle result = run(first.text, parameters);
+  const ResultHandle result = run(statement, parameters);
   transaction.commit();
   ResultRows rows(result.get());
   sink.columns(rows.names());

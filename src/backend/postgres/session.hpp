@@ -96,11 +96,12 @@ class PostgresSession final : public Session {
   [[noreturn]] void lose(ErrorCode code, const std::string& what);
   [[noreturn]] void fail(const pg_result* result, std::string_view sql);
   void require_ready();
+  std::string_view one_statement(std::string_view sql) const;
   void require_allowed(std::string_view statement) const;
   void send_deadline();
   std::string begin_text(TxMode mode, const std::string& search_path, Deadline lock_deadline) const;
   std::string lock_text(const HomeName& home, TxMode mode, Deadline lock_deadline) const;
-  void begin_unlocked();
+  void begin_outside(TxMode mode, Deadline lock_deadline, const std::string& lock);
   void end_transaction() noexcept;
   void forget_definitions() noexcept;
   std::string place() const;

@@ -107,6 +107,61 @@ TEST_CASE("a transaction in which a statement failed is not reported as committe
   CHECK(world.home.digest("item").rows == 0);
 }
 
+TEST_CASE("what a rollback may take is no deadline for what comes after it") {
+  if (no_server()) return;
+  World world;
+  /// The real one, some time later.
+  struct Later final : Clock {
+    Duration ahead{0};
+    TimePoint now() override { return system_clock().now() + ahead; }
+    std::int64_t unix_ms() override { return system_clock().unix_ms(); }
+    void sleep_for(std::chrono::microseconds duration) override {
+      system_clock().sleep_for(duration);
+    }
+  } clock;
+  const auto session = open_backend(world.database.dsn(), clock)
+                           ->connect(world.home.name(), SessionUse::maintenance);
+  { SessionTransaction tx(*session, world.home.name(), TxMode::read, Deadline()); }
+  clock.ahead = std::chrono::minutes(1);
+  SessionTransaction tx(*session, world.home.name(), TxMode::write, Deadline());
+  CHECK(session->execute("INSERT INTO item VALUES (1, 'x')") == 1);
+  CHECK(session->rows("SHOW statement_timeout") == std::vector<Row>{{std::string("0")}});
+}
+
+TEST_CASE("counters are raised in the direction in which they count, under their own names") {
+  if (no_server()) return;
+  World world;
+  const auto counters = [&world] {
+    return world.home.maintain(
+        TxMode::read, [](HomeStore& store) { return store.dialect().counters(store.session()); });
+  };
+  const auto raise = [&world](std::int64_t last) {
+    world.home.maintain(TxMode::write, [last](HomeStore& store) {
+      store.dialect().raise_counters(store.session(), {{"down", last}});
+      return 0;
+    });
+  };
+  world.home.run("CREATE SEQUENCE down INCREMENT -1");
+  CHECK(counters().empty());
+  for (const std::int64_t last : {-5, -7, -6}) raise(last);
+  REQUIRE(counters().size() == 1);
+  CHECK(counters()[0].last == -7);
+
+  world.home.run("CREATE TABLE first (id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY)");
+  world.home.run("ALTER TABLE first RENAME TO second");
+  HomeSchema schema = world.home.maintain(TxMode::read, [](HomeStore& store) {
+    return store.dialect().describe_schema(store.session());
+  });
+  TestDatabase other("other");
+  TestHome copy(open_backend(other.dsn(), system_clock()), at_rest(), schema.statements);
+  copy.maintain(TxMode::write, [](HomeStore& store) {
+    store.dialect().raise_counters(store.session(), {{"first_id_seq", 9}});
+    return 0;
+  });
+  copy.run("INSERT INTO second DEFAULT VALUES");
+  CHECK(copy.fetch("second", key(10)).has_value());
+}
+
 TEST_CASE("libpqxx works inside the transaction that the router began") {
   if (no_server()) return;
   World world;
