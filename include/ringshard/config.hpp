@@ -21,7 +21,8 @@ namespace ringshard {
 //     keyspace:
 //       name: shop
 //       key: int64
-//       tables:
+//       schema: {sqlite: schema.sqlite.sql, postgres: schema.sql}     # or one file: schema:
+//       schema.sql tables:
 //         - {name: customer, key: customer_id}
 //         - {name: invoice, parent: {table: customer, columns: {customer_id: customer_id}}}
 //         - {name: genre, reference: true}
@@ -59,10 +60,15 @@ struct TableConfig {
 struct KeyspaceConfig {
   std::string name;  ///< lower-case letters, digits and _, at most 40, a letter first
   std::string key;   ///< "int64", "text", "uuid", "bytes", or several of them: "int64,text"
-  std::string hash = "xxh3";          ///< a hash strategy by its name
-  std::uint32_t shards = 1024;        ///< 1 … 2^20
-  std::optional<std::string> schema;  ///< SQL file that makes the tables in an empty home; absolute
+  std::string hash = "xxh3";    ///< a hash strategy by its name
+  std::uint32_t shards = 1024;  ///< 1 … 2^20
+  /// SQL files, absolute, that make the tables in an empty home: by kind of database, "sqlite" or
+  /// "postgres"; under "" the one for each kind that is not there itself.
+  std::map<std::string, std::string> schema;
   std::vector<TableConfig> tables;
+
+  /// The file for a kind of database, if there is one.
+  std::optional<std::string> schema_for(std::string_view engine) const;
 
   friend bool operator==(const KeyspaceConfig&, const KeyspaceConfig&) = default;
 };

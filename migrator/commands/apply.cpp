@@ -12,7 +12,9 @@
 #include "migrator/commands/view.hpp"
 #include "migrator/plan/plan_file.hpp"
 #include "migrator/plan/planning.hpp"
+#include "migrator/report/format.hpp"
 #include "migrator/report/plan_report.hpp"
+#include "setup/engine_schema.hpp"
 #include "setup/setup.hpp"
 
 namespace ringshard::cli {
@@ -74,6 +76,28 @@ bool confirmed(const ApplyOptions& options, const Plan& plan, Context& context) 
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 
+/// What homes are made of where moves lead to another kind of database, as the configuration has it
+/// now.
+void store_schemas(OpenFleet& fleet, const Plan& plan, const WantedNodes& wanted,
+                   Context& context) {
+  const auto find = [&](const std::string& name) -> const NodeInfo& {
+    return *std::ranges::find(wanted.nodes, name, &NodeInfo::name);
+  };
+  std::vector<NodeInfo> targets;
+  for (const PlannedMove& move : plan.moves)
+    if (engine_of(find(move.source).dsn) != engine_of(find(move.target).dsn))
+      targets.push_back(find(move.target));
+  for (const std::string& name : wanted.joining)
+    if (!fleet.keyspace.schemas.contains(engine_of(find(name).dsn))) targets.push_back(find(name));
+  setup::require_schemas(wanted.nodes, fleet.config.keyspace, fleet.keyspace.schemas);
+  for (const auto& [engine, node] : setup::first_of_each_engine(targets)) {
+    if (!fleet.config.keyspace.schema_for(engine)) continue;
+    fleet.keyspace.schemas[engine] = setup::read_schema(
+        fleet.config.keyspace, *node, to_backend_options(fleet.config), context.clock);
+    fleet.catalog.store_schema(fleet.keyspace.name, engine, fleet.keyspace.schemas[engine]);
+  }
+}
+
 /// A node that moves go to has to be there before they are stored: what can not be made is found
 /// out while nothing has changed.
 void prepare_targets(OpenFleet& fleet, const Plan& plan, const WantedNodes& wanted,
@@ -110,6 +134,7 @@ MovesReport run_plan(OpenFleet& fleet, const Plan& plan, const MoveOptions& opti
   MovesReport report{.command = "apply", .plan_id = plan.id};
   const TimePoint began = context.clock.now();
   const WantedNodes wanted = nodes_of(fleet, plan, fleet.catalog.moves(plan.keyspace, true));
+  store_schemas(fleet, plan, wanted, context);
   prepare_targets(fleet, plan, wanted, context, view);
   const std::vector<MoveRecord> moves = records_of(plan);
   if (moves.empty())
@@ -141,7 +166,7 @@ int run(const ApplyOptions& options, Context& context) {
     report = run_plan(fleet, plan, move, context, view);
   }
   if (options.common.json)
-    print_json(context.out, to_json(report));
+    print_json(context.out, report);
   else
     print_text(context.out, report);
   return report.exit_code();

@@ -78,7 +78,7 @@ int run(const DoctorOptions& options, Context& context) {
     }
   }
   if (options.common.json)
-    print_json(context.out, to_json(report));
+    print_json(context.out, report);
   else
     print_text(context.out, report);
   return report.clean() ? exit_done : exit_differs;

@@ -12,6 +12,7 @@
 #include "migrator/commands/fleet.hpp"
 #include "migrator/commands/move_runner.hpp"
 #include "migrator/commands/view.hpp"
+#include "migrator/report/format.hpp"
 
 // Commands on moves that are there already: resume, pause, abort, rollback, finalize.
 
@@ -133,7 +134,7 @@ std::vector<MoveRecord> wait_for_others(OpenFleet& fleet, const WishOptions& opt
 
 void print(const MovesReport& report, const CommonOptions& options, Context& context) {
   if (options.json)
-    print_json(context.out, to_json(report));
+    print_json(context.out, report);
   else
     print_text(context.out, report);
 }

@@ -14,7 +14,7 @@ int run(const PlanOptions& options, Context& context) {
   const Plan plan = make_plan(fleet, options.planning, context.clock);
   if (options.out) write_plan(plan, *options.out);
   if (options.common.json)
-    print_json(context.out, to_json(plan, options.out));
+    print_json(context.out, plan, options.out);
   else
     print_text(context.out, plan, options.out);
   return exit_done;

@@ -44,7 +44,7 @@ void direct_log(const CommonOptions& options, Context& context) {
 
 void print_error(const Error& error, bool json, Context& context) {
   if (json)
-    print_json(context.out, {{"error", to_json(error)}});
+    print_json(context.out, error);
   else
     context.err << "ringshard: " << redact(error.what()) << '\n';
 }

@@ -17,7 +17,7 @@ int run(const InitOptions& options, Context& context) {
     report = init_fleet(config, context.clock, view);
   }
   if (options.common.json)
-    print_json(context.out, to_json(report, config.keyspace));
+    print_json(context.out, report, config.keyspace);
   else
     print_text(context.out, report, config.keyspace);
   return exit_done;
@@ -31,7 +31,7 @@ int run(const ImportOptions& options, Context& context) {
     report = import_database(config, options.from, context.clock, view);
   }
   if (options.common.json)
-    print_json(context.out, to_json(report, config.keyspace));
+    print_json(context.out, report, config.keyspace);
   else
     print_text(context.out, report, config.keyspace);
   return exit_done;

@@ -105,7 +105,7 @@ int run(const StatusOptions& options, Context& context) {
   else
     report.moves = catalog.moves(report.keyspace, false);
   if (options.common.json)
-    print_json(context.out, to_json(report));
+    print_json(context.out, report);
   else
     print_text(context.out, report);
   return exit_done;
@@ -123,7 +123,7 @@ int run(const RingOptions& options, Context& context) {
     if (node.state == NodeState::active) ring.add(node.name, node.weight);
   report.skew = ring.skew();
   if (options.common.json)
-    print_json(context.out, to_json(report));
+    print_json(context.out, report);
   else
     print_text(context.out, report);
   return exit_done;
@@ -148,7 +148,7 @@ int run(const RouteOptions& options, Context& context) {
     follow_records(fleet, report);
   }
   if (options.common.json)
-    print_json(context.out, to_json(report));
+    print_json(context.out, report);
   else
     print_text(context.out, report);
   return exit_done;
@@ -159,7 +159,7 @@ int run(const EventsOptions& options, Context& context) {
   Catalog catalog = Catalog::open(config.catalog, context.clock);
   const std::vector<Event> events = catalog.events(config.keyspace.name, options.limit);
   if (options.common.json)
-    print_json(context.out, to_json(events));
+    print_json(context.out, events);
   else
     print_text(context.out, events);
   return exit_done;

@@ -16,6 +16,7 @@
 #include "migrator/commands/view.hpp"
 #include "migrator/doctor/home_scan.hpp"
 #include "migrator/doctor/reference.hpp"
+#include "migrator/report/format.hpp"
 #include "migrator/report/verify_report.hpp"
 #include "mover/mover.hpp"
 
@@ -245,7 +246,7 @@ int run(const VerifyOptions& options, Context& context) {
     report = FleetVerifier(fleet, options, context, view).run();
   }
   if (options.common.json)
-    print_json(context.out, to_json(report));
+    print_json(context.out, report);
   else
     print_text(context.out, report);
   return report.exit_code();

@@ -77,6 +77,15 @@ class Bringer {
     return *found;
   }
 
+  /// As the home has it that knows what the columns hold, where one does.
+  Table described(const MisplacedRow& row, OwnerAtRest& there) const {
+    const Table& here = table(row);
+    if (!here.kinds.empty()) return here;
+    const HomeSchema schema = there.schema();
+    const Table* found = schema.find(row.table);
+    return found != nullptr ? *found : here;
+  }
+
   /// What can be inserted is committed there before anything is deleted here.
   void insert_there(ShardId shard, const std::vector<MisplacedRow>& rows,
                     std::vector<MisplacedRow>& arrived) {
@@ -87,7 +96,9 @@ class Bringer {
       if (!mine) continue;
       const std::optional<Row> theirs = there.store().fetch(table(row), row.primary_key);
       if (const auto difference =
-              theirs ? difference_of(table(row), row.primary_key, mine, theirs) : std::nullopt) {
+              theirs ? difference_of(described(row, there), row.primary_key, mine, theirs,
+                                     form_between(here_.store().dialect(), there.store().dialect()))
+                     : std::nullopt) {
         result_.refused.push_back(describe(row) + ", where a different row has that primary key");
         continue;
       }

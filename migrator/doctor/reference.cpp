@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "backend/portable/portable.hpp"
 #include "setup/setup.hpp"
 
 namespace ringshard::cli {
@@ -19,11 +20,39 @@ constexpr auto lock_wait = std::chrono::seconds(10);
 
 using Digests = std::map<std::string, Digest>;
 
-Digests digests_of(Backend& backend, const HomeName& home) {
+HomeSchema schema_of(Backend& backend, const HomeName& home) {
+  HomeSchema schema;
+  read_home(backend, home, [&](HomeStore& store, const std::optional<HomeRecord>&) {
+    schema = store.dialect().describe_schema(store.session());
+  });
+  return schema;
+}
+
+/// Nothing if all of these are of one kind of database; otherwise the tables as one has them that
+/// knows what their columns hold.
+std::optional<HomeSchema> common_schema(const std::map<std::string, Backend*>& homes,
+                                        const HomeName& home) {
+  const auto is_like_first = [&](const auto& other) {
+    return form_between(homes.begin()->second->dialect(), other.second->dialect()) ==
+           RowForm::native;
+  };
+  if (std::ranges::all_of(homes, is_like_first)) return std::nullopt;
+  for (const auto& [node, backend] : homes)
+    if (HomeSchema schema = schema_of(*backend, home); portable::is_typed(schema)) return schema;
+  return std::nullopt;
+}
+
+Digests digests_of(Backend& backend, const HomeName& home,
+                   const std::optional<HomeSchema>& common) {
   Digests digests;
   read_home(backend, home, [&](HomeStore& store, const std::optional<HomeRecord>&) {
-    for (const Table& table : store.dialect().describe_schema(store.session()).tables)
-      digests[table.name] = store.dialect().digest(store.session(), table, {});
+    for (const Table& table : store.dialect().describe_schema(store.session()).tables) {
+      const Table* shared = common ? common->find(table.name) : nullptr;
+      const bool comparable = shared != nullptr && shared->columns == table.columns;
+      digests[table.name] =
+          comparable ? store.dialect().digest(store.session(), *shared, {}, RowForm::portable)
+                     : store.dialect().digest(store.session(), table, {});
+    }
   });
   return digests;
 }
@@ -77,9 +106,10 @@ void make_equal(HomeStore& from, HomeStore& to, const Table& table) {
 
 ReferenceReport compare_references(OpenFleet& fleet) {
   ReferenceReport report;
-  report.expected = !fleet.keyspace.reference_schema.statements.empty();
+  report.expected = fleet.keyspace.has_reference_tables();
   if (!report.expected) return report;
   const HomeName home{fleet.keyspace.name, std::nullopt};
+  std::map<std::string, Backend*> homes;
   std::map<std::string, Digests> copies;
   std::vector<std::string> without;
   for (const NodeInfo& node : fleet.topology.nodes()) {
@@ -87,11 +117,19 @@ ReferenceReport compare_references(OpenFleet& fleet) {
     try {
       Backend& backend = fleet.nodes.at(node.name);
       if (backend.home_exists(home))
-        copies[node.name] = digests_of(backend, home);
+        homes[node.name] = &backend;
       else
         without.push_back(node.name);
     } catch (const Error& error) {
       report.unreachable.push_back("node '" + node.name + "': " + error.what());
+    }
+  }
+  const std::optional<HomeSchema> common = common_schema(homes, home);
+  for (const auto& [node, backend] : homes) {
+    try {
+      copies[node] = digests_of(*backend, home, common);
+    } catch (const Error& error) {
+      report.unreachable.push_back("node '" + node + "': " + error.what());
     }
   }
   report.nodes = std::ssize(copies);

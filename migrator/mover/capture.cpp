@@ -2,6 +2,7 @@
 
 #include <ringshard/error.hpp>
 
+#include "backend/portable/portable.hpp"
 #include "mover/lock_guard.hpp"
 #include "mover/retry.hpp"
 #include "support/fault.hpp"
@@ -28,7 +29,23 @@ void require_owner_for(const std::optional<HomeRecord>& record, const Leg& leg) 
                                         ", expected an owner; see `ringshard doctor`");
 }
 
-void create_target(HomePair& pair, const HomeSchema& schema, const MoveOptions& options) {
+/// The tables of the two sides fit together, where the definitions can not be the same.
+void require_fitting(const HomeSchema& owner, const HomeSchema& mirror, const std::string& home) {
+  const bool typed = portable::is_typed(owner);
+  std::string reasons;
+  for (const Obstacle& obstacle :
+       portable::obstacles(typed ? owner : mirror, typed ? mirror : owner))
+    reasons += "\n  " + obstacle.object + ": " + obstacle.reason;
+  if (!reasons.empty())
+    throw Error(ErrorCode::schema, "home " + home +
+                                       " can not be moved to another kind of database with the "
+                                       "schema that keyspace.schema has for it:" +
+                                       reasons);
+}
+
+/// `schema`: the owner's; `made_of`: what makes its tables there.
+void create_target(HomePair& pair, const HomeSchema& schema, const HomeSchema& made_of,
+                   const MoveOptions& options) {
   const Leg& leg = pair.leg();
   Backend& backend = pair.mirror_backend();
   // One left by an attempt that was broken off goes. What was mirrored into it is in the change log
@@ -43,9 +60,11 @@ void create_target(HomePair& pair, const HomeSchema& schema, const MoveOptions& 
     throw Error(ErrorCode::refused, "home " + leg.home.str() + " exists on node '" + leg.mirror +
                                         "' and says " + describe(found) +
                                         "; see `ringshard doctor`");
-  backend.create_home(leg.home, leg.mirror_record(), schema);
+  backend.create_home(leg.home, leg.mirror_record(), made_of);
   MirrorTransaction tx(pair, TxMode::exclusive, Deadline());
-  backend.dialect().install_capture(tx.store().session(), schema);
+  const HomeSchema made = backend.dialect().describe_schema(tx.store().session());
+  if (pair.form() == RowForm::portable) require_fitting(schema, made, leg.home.str());
+  backend.dialect().install_capture(tx.store().session(), made);
   tx.commit();
 }
 
@@ -66,9 +85,10 @@ HomeSchema movable_schema(HomePair& pair) {
   return schema;
 }
 
-void start_capture(HomePair& pair, const MoveOptions& options) {
+void start_capture(HomePair& pair, const std::optional<HomeSchema>& foreign,
+                   const MoveOptions& options) {
   const HomeSchema schema = movable_schema(pair);
-  create_target(pair, schema, options);
+  create_target(pair, schema, foreign.value_or(schema), options);
   fault::hit(FaultPoint::target_created);
 
   retry_conflicts(pair.clock(), step_deadline(pair, options), [&] {

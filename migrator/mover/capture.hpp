@@ -16,8 +16,10 @@ HomeSchema movable_schema(HomePair& pair);
 /// Expects an owner at rest, or one on which this very step was broken off. Afterwards the target
 /// home exists as a mirror with the owner's tables, and every change that the owner commits from
 /// here on is in its change log. May be done again from its start. Waits for the writers in flight,
-/// a short time at once, `options.lock_wait` in all.
-void start_capture(HomePair& pair, const MoveOptions& options);
+/// a short time at once, `options.lock_wait` in all. `foreign`: what the target is made of in
+/// another kind of database; otherwise it gets the owner's definitions.
+void start_capture(HomePair& pair, const std::optional<HomeSchema>& foreign,
+                   const MoveOptions& options);
 
 /// Expects an owner of this move (or one at rest already); afterwards it is at rest: no triggers,
 /// no log, no peer, leg 0.

@@ -26,6 +26,15 @@ void require_time(HomePair& pair, Deadline deadline) {
     throw Error(ErrorCode::timeout, "the cutover's pause budget ran out");
 }
 
+void raise_counters(RowForm form, HomeStore& mirror, const std::vector<Counter>& counters) {
+  const Dialect& dialect = mirror.dialect();
+  Session& session = mirror.session();
+  if (form == RowForm::native)
+    dialect.raise_counters(session, counters);
+  else
+    dialect.raise_foreign_counters(session, *dialect.schema(session), counters);
+}
+
 /// Statements of both sessions stop at the deadline for as long as this lives.
 class StatementDeadline {
  public:
@@ -83,7 +92,7 @@ std::int64_t Cutover::drain(OwnerTransaction& owner, const std::string& certific
   require_whole_capture(owner.store());
   require_whole_capture(mirror.store());  // it is the one that records from now on
   mirror.store().apply(rows, UniqueConflict::evict);
-  mirror.store().dialect().raise_counters(mirror.store().session(), counters);
+  raise_counters(pair_.form(), mirror.store(), counters);
   HomeRecord certified = pair_.leg().mirror_record();
   certified.certificate = certificate;
   mirror.store().store_record(certified);
@@ -113,7 +122,7 @@ std::vector<Difference> Cutover::compare(OwnerTransaction& owner,
   for (const Changed& row : changed) {
     require_time(pair_, deadline);
     if (auto found = difference_of(*row.table, row.key, owner.store().fetch(*row.table, row.key),
-                                   mirror.store().fetch(*row.table, row.key)))
+                                   mirror.store().fetch(*row.table, row.key), pair_.form()))
       differences.push_back(std::move(*found));
   }
   return differences;

@@ -2,6 +2,7 @@
 
 #include <ringshard/error.hpp>
 
+#include "backend/portable/portable.hpp"
 #include "core/home_text.hpp"
 #include "support/fault.hpp"
 
@@ -79,10 +80,26 @@ MirrorTransaction::MirrorTransaction(HomePair& pair, TxMode mode, Deadline lock_
   if (mode != TxMode::read) fault::hit(FaultPoint::mirror_locked);
 }
 
+namespace {
+
+// Of homes in two kinds of databases, only the tables can be compared.
+std::optional<std::string> difference(RowForm form, const HomeSchema& left,
+                                      const HomeSchema& right) {
+  if (form == RowForm::native) return ringshard::difference(left, right);
+  const bool left_is_typed = portable::is_typed(left);
+  const auto found =
+      portable::obstacles(left_is_typed ? left : right, left_is_typed ? right : left);
+  if (found.empty()) return std::nullopt;
+  return "table " + found.front().object + " " + found.front().reason;
+}
+
+}  // namespace
+
 void require_equal_definitions(HomeStore& owner, HomeStore& mirror) {
   const HomeSchema left = owner.dialect().describe_schema(owner.session());
   const HomeSchema right = mirror.dialect().describe_schema(mirror.session());
-  if (const auto differs = difference(left, right))
+  const RowForm form = form_between(owner.dialect(), mirror.dialect());
+  if (const auto differs = difference(form, left, right))
     throw Error(ErrorCode::schema,
                 "the table definitions of the two homes are not the same any more, " + *differs +
                     "; undo the change, or give the move up: before the cutover with `ringshard "
@@ -105,7 +122,9 @@ std::vector<Table> common_tables(HomePair& pair) {
   MirrorTransaction mirror(pair, TxMode::read, Deadline());
   require_equal_definitions(owner.store(), mirror.store());
   require_whole_capture(owner.store());
-  return owner.store().dialect().describe_schema(owner.store().session()).tables;
+  HomeSchema owners = owner.store().dialect().describe_schema(owner.store().session());
+  if (pair.form() == RowForm::native || portable::is_typed(owners)) return std::move(owners.tables);
+  return mirror.store().dialect().describe_schema(mirror.store().session()).tables;
 }
 
 std::string describe(const std::optional<HomeRecord>& record) {

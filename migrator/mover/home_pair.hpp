@@ -43,6 +43,9 @@ class HomePair {
   Backend& owner_backend() { return nodes_.at(leg_.owner); }
   Backend& mirror_backend() { return nodes_.at(leg_.mirror); }
 
+  /// What rows of the two are compared in.
+  RowForm form() { return form_between(owner_backend().dialect(), mirror_backend().dialect()); }
+
   HomeStore& owner() { return connected(owner_, leg_.owner); }
   HomeStore& mirror() { return connected(mirror_, leg_.mirror); }
 
@@ -91,7 +94,8 @@ class MirrorTransaction {
   SessionTransaction tx_;
 };
 
-/// The tables that both homes have, in equal definitions and with all of their changes recorded.
+/// The tables that both homes have, in equal definitions and with all of their changes recorded; of
+/// two kinds of databases as the one describes them that knows what the columns hold.
 /// Error{schema} naming what is not so: somebody changed a table in the middle of the move.
 std::vector<Table> common_tables(HomePair& pair);
 void require_equal_definitions(HomeStore& owner, HomeStore& mirror);

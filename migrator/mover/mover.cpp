@@ -34,6 +34,18 @@ bool capture_lost(HomePair& pair) {
          record->move_id == pair.leg().move_id && record->leg == pair.leg().number;
 }
 
+/// What a home of the keyspace is made of in a kind of database.
+HomeSchema home_schema(Catalog& catalog, const MoveRecord& move, std::string_view engine) {
+  const std::optional<KeyspaceDefinition> keyspace = catalog.keyspace(move.keyspace);
+  const auto found = keyspace->schemas.find(engine);
+  if (found == keyspace->schemas.end())
+    throw Error(ErrorCode::schema,
+                "move " + move.id + " leads to another kind of database (" + std::string(engine) +
+                    "), and it is not known what homes are made of there: name a file in "
+                    "keyspace.schema, abort the move and plan it again");
+  return found->second.home;
+}
+
 [[noreturn]] void throw_differs(const MoveRecord& move) {
   throw Error(ErrorCode::differs,
               "move " + move.id + ": the two homes of shard " + std::to_string(move.shard.value) +
@@ -200,7 +212,10 @@ void Mover::store(Run& run, MoveStage next, const std::optional<std::string>& pl
 }
 
 void Mover::begin_mirroring(Run& run) {
-  start_capture(run.forward, options_);
+  std::optional<HomeSchema> foreign;
+  if (run.forward.form() == RowForm::portable)
+    foreign = home_schema(catalog_, run.move, run.forward.mirror_backend().dialect().engine());
+  start_capture(run.forward, foreign, options_);
   store(run, MoveStage::mirroring);
 }
 

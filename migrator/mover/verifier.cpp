@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "backend/portable/portable.hpp"
 #include "mover/retry.hpp"
 #include "support/fault.hpp"
 
@@ -14,12 +15,19 @@ namespace {
 constexpr int looks_max = 5;
 
 /// Keys of the rows that are not the same in both batches.
-std::vector<Row> keys_that_differ(const Table& table, const RowBatch& left, const RowBatch& right) {
+std::vector<Row> keys_that_differ(const Table& table, const RowBatch& left, const RowBatch& right,
+                                  RowForm form) {
+  const auto content_of = [&](RowView row) {
+    if (form == RowForm::native) return encode_row(row);
+    std::string text;
+    portable::append_row(text, table.kinds, row);
+    return text;
+  };
   std::unordered_map<std::string, std::size_t> rows;
-  for (std::size_t i = 0; i < left.size(); ++i) rows.emplace(encode_row(left[i]), i);
+  for (std::size_t i = 0; i < left.size(); ++i) rows.emplace(content_of(left[i]), i);
   std::vector<Row> keys;
   for (std::size_t i = 0; i < right.size(); ++i) {
-    if (rows.erase(encode_row(right[i])) == 0) keys.push_back(primary_key_of(table, right[i]));
+    if (rows.erase(content_of(right[i])) == 0) keys.push_back(primary_key_of(table, right[i]));
   }
   for (const auto& [content, index] : rows) keys.push_back(primary_key_of(table, left[index]));
   // A changed row is in both batches: look at its key once.
@@ -75,15 +83,20 @@ VerifyReport& VerifyReport::operator+=(const VerifyReport& other) {
 
 std::optional<Difference> difference_of(const Table& table, const Row& key,
                                         const std::optional<Row>& owner,
-                                        const std::optional<Row>& mirror) {
+                                        const std::optional<Row>& mirror, RowForm form) {
   if (!owner && !mirror) return std::nullopt;
   Difference difference{table.name, key, Difference::Kind::changed, {}};
   if (!owner || !mirror) {
     difference.kind = owner ? Difference::Kind::missing : Difference::Kind::extra;
     return difference;
   }
+  const auto equal = [&](std::size_t i) {
+    return form == RowForm::native
+               ? identical((*owner)[i], (*mirror)[i])
+               : portable::same(table.kinds[i], view((*owner)[i]), view((*mirror)[i]));
+  };
   for (std::size_t i = 0; i < table.columns.size(); ++i)
-    if (!identical((*owner)[i], (*mirror)[i])) difference.columns.push_back(table.columns[i]);
+    if (!equal(i)) difference.columns.push_back(table.columns[i]);
   if (difference.columns.empty()) return std::nullopt;
   return difference;
 }
@@ -147,12 +160,12 @@ VerifyReport Verifier::compare_chunk(const Table& table, const KeyRange& range, 
   Digest mirror;
   {
     MirrorTransaction tx(pair_, TxMode::read, Deadline());
-    mirror = tx.store().dialect().digest(tx.store().session(), table, range);
+    mirror = tx.store().dialect().digest(tx.store().session(), table, range, pair_.form());
   }
   Digest owner;
   {
     OwnerTransaction tx(pair_, TxMode::read, Deadline());
-    owner = tx.store().dialect().digest(tx.store().session(), table, range);
+    owner = tx.store().dialect().digest(tx.store().session(), table, range, pair_.form());
   }
   report.rows = owner.rows;
   if (owner == mirror) return report;
@@ -166,7 +179,7 @@ VerifyReport Verifier::compare_chunk(const Table& table, const KeyRange& range, 
     OwnerTransaction tx(pair_, TxMode::read, Deadline());
     tx.store().read_range(table, range, owner_rows_);
   }
-  compare_rows(table, keys_that_differ(table, owner_rows_, mirror_rows_), report);
+  compare_rows(table, keys_that_differ(table, owner_rows_, mirror_rows_, pair_.form()), report);
   return report;
 }
 
@@ -211,14 +224,14 @@ Verifier::Settled Verifier::compare_row(const Table& table, const Row& key,
   bool change_under_way = false;
   {
     OwnerTransaction tx(pair_, TxMode::read, Deadline());
-    difference = difference_of(table, key, tx.store().fetch(table, key), mirror);
+    difference = difference_of(table, key, tx.store().fetch(table, key), mirror, pair_.form());
     if (!difference) return Settled::equal;
     change_under_way = tx.store().log_has(table, key);
   }
   // After the first leg routers delete entries that they have mirrored, so a change can have come
   // and gone between the two reads; then the mirror has moved on.
   if (!change_under_way)
-    change_under_way = difference_of(table, key, mirror, fetch_mirror()).has_value();
+    change_under_way = difference_of(table, key, mirror, fetch_mirror(), pair_.form()).has_value();
   return change_under_way ? Settled::under_way : Settled::different;
 }
 

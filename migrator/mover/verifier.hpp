@@ -93,10 +93,11 @@ class Verifier {
   RowBatch mirror_rows_;
 };
 
-/// The difference of two rows that are at hand, if there is one.
+/// The difference of two rows that are at hand, if there is one. For the portable form, `table`
+/// says what its columns hold.
 std::optional<Difference> difference_of(const Table& table, const Row& key,
                                         const std::optional<Row>& owner,
-                                        const std::optional<Row>& mirror);
+                                        const std::optional<Row>& mirror, RowForm form);
 
 /// A new seq that all changes up to now are at or below, found while no writer is in the middle of
 /// a transaction.

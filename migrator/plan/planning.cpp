@@ -9,7 +9,7 @@
 
 #include "core/planner.hpp"
 #include "core/row_hash.hpp"
-#include "setup/common.hpp"
+#include "setup/engine_schema.hpp"
 #include "setup/setup.hpp"
 
 namespace ringshard::cli {
@@ -119,6 +119,7 @@ class Planning {
     plan_.created_ms = clock_.unix_ms();
     plan_.by = options_.by;
     WantedNodes wanted = nodes_wanted(fleet_.config, fleet_.topology, unfinished);
+    setup::require_schemas(wanted.nodes, fleet_.config.keyspace, fleet_.keyspace.schemas);
     plan_.nodes = std::move(wanted.nodes);
     plan_.changes = std::move(wanted.changes);
     plan_.shards_in_moves = unfinished.size();
@@ -261,7 +262,6 @@ WantedNodes nodes_wanted(const Config& config, const Topology& topology,
   for (const NodeConfig& node : config.nodes)
     if (!topology.find_node(node.name)) join(node, "joins");
   require_distinct(wanted.nodes);
-  setup::require_one_kind(wanted.nodes);
   return wanted;
 }
 

@@ -3,6 +3,9 @@
 #include <ostream>
 #include <ringshard/config.hpp>
 
+#include "migrator/report/format.hpp"
+#include "migrator/report/json.hpp"
+
 namespace ringshard::cli {
 namespace {
 
@@ -39,7 +42,7 @@ void print_text(std::ostream& out, const DoctorReport& report) {
     out << count_text(std::ssize(report.examination.findings), "finding", "findings") << '\n';
 }
 
-Json to_json(const DoctorReport& report) {
+void print_json(std::ostream& out, const DoctorReport& report) {
   Json json = {{"keyspace", report.keyspace},       {"clean", report.clean()},
                {"homes", report.examination.homes}, {"rows", report.examination.rows},
                {"moves", report.examination.moves}, {"notes", report.examination.notes},
@@ -47,7 +50,7 @@ Json to_json(const DoctorReport& report) {
   for (const Finding& finding : report.examination.findings)
     json["findings"].push_back(to_json(finding));
   for (const Finding& finding : report.mended) json["mended"].push_back(to_json(finding));
-  return json;
+  print(out, json);
 }
 
 }  // namespace ringshard::cli

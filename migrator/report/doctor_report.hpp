@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "migrator/doctor/examination.hpp"
-#include "migrator/report/format.hpp"
 
 namespace ringshard::cli {
 
@@ -18,6 +17,6 @@ struct DoctorReport {
 };
 
 void print_text(std::ostream& out, const DoctorReport& report);
-Json to_json(const DoctorReport& report);
+void print_json(std::ostream& out, const DoctorReport& report);
 
 }  // namespace ringshard::cli

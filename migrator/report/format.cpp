@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/row_hash.hpp"
+#include "migrator/report/json.hpp"
 
 namespace ringshard::cli {
 namespace {
@@ -118,7 +119,9 @@ Json to_json(const Error& error) {
   return json;
 }
 
-void print_json(std::ostream& out, const Json& json) {
+void print_json(std::ostream& out, const Error& error) { print(out, {{"error", to_json(error)}}); }
+
+void print(std::ostream& out, const Json& json) {
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

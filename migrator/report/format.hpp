@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
-#include <nlohmann/json.hpp>
 #include <ringshard/error.hpp>
 #include <string>
 #include <string_view>
@@ -12,9 +11,6 @@
 #include "backend/backend.hpp"
 
 namespace ringshard::cli {
-
-/// Keys keep the order in which they were put in.
-using Json = nlohmann::ordered_json;
 
 // Figures as text for people.
 std::string count_text(std::int64_t number, std::string_view singular, std::string_view plural);
@@ -41,11 +37,8 @@ class TextTable {
   std::vector<bool> right_;
 };
 
-/// {"code", "message", "retryable", "outcome_unknown", "shard", "sqlstate"}; passwords hidden.
-Json to_json(const Error& error);
-
-/// Two spaces of indentation and a line's end. Text that is not UTF-8 is shown with replacement
-/// characters.
-void print_json(std::ostream& out, const Json& json);
+/// {"error": {"code", "message", "retryable", "outcome_unknown", "shard", "sqlstate"}}; passwords
+/// hidden.
+void print_json(std::ostream& out, const Error& error);
 
 }  // namespace ringshard::cli

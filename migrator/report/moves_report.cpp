@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "migrator/commands/exit_code.hpp"
+#include "migrator/report/format.hpp"
+#include "migrator/report/json.hpp"
 
 namespace ringshard::cli {
 namespace {
@@ -129,7 +131,7 @@ Json to_json(const Difference& difference) {
           {"columns", difference.columns}};
 }
 
-Json to_json(const MovesReport& report) {
+void print_json(std::ostream& out, const MovesReport& report) {
   const Pauses pauses = pauses_of(report.outcomes);
   Json stages = Json::object();
   for (const auto& [stage, count] : stages_of(report.outcomes))
@@ -154,7 +156,7 @@ Json to_json(const MovesReport& report) {
       move["differences"].push_back(to_json(difference));
     json["moves"].push_back(std::move(move));
   }
-  return json;
+  print(out, json);
 }
 
 }  // namespace ringshard::cli

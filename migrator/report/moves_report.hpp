@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "catalog/records.hpp"
-#include "migrator/report/format.hpp"
 #include "mover/verifier.hpp"
 
 namespace ringshard::cli {
@@ -45,8 +44,6 @@ struct Pauses {
 Pauses pauses_of(const std::vector<MoveOutcome>& outcomes);
 
 void print_text(std::ostream& out, const MovesReport& report);
-Json to_json(const MovesReport& report);
-Json to_json(const MoveRecord& move);
-Json to_json(const Difference& difference);
+void print_json(std::ostream& out, const MovesReport& report);
 
 }  // namespace ringshard::cli

@@ -7,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "migrator/report/format.hpp"
+#include "migrator/report/json.hpp"
+
 namespace ringshard::cli {
 namespace {
 
@@ -98,7 +101,8 @@ void print_text(std::ostream& out, const Plan& plan,
   if (file) out << "written to " << file->string() << ": run it with `ringshard apply --plan`\n";
 }
 
-Json to_json(const Plan& plan, const std::optional<std::filesystem::path>& file) {
+void print_json(std::ostream& out, const Plan& plan,
+                const std::optional<std::filesystem::path>& file) {
   const Flow total = total_of(plan);
   Json json = {{"id", plan.id},
                {"keyspace", plan.keyspace},
@@ -133,7 +137,7 @@ Json to_json(const Plan& plan, const std::optional<std::filesystem::path>& file)
                              {"target", move.target},
                              {"rows", move.rows},
                              {"bytes", move.bytes}});
-  return json;
+  print(out, json);
 }
 
 }  // namespace ringshard::cli

@@ -2,6 +2,9 @@
 
 #include <ostream>
 
+#include "migrator/report/format.hpp"
+#include "migrator/report/json.hpp"
+
 namespace ringshard::cli {
 
 void print_text(std::ostream& out, const InitReport& report, const KeyspaceConfig& keyspace) {
@@ -14,10 +17,13 @@ void print_text(std::ostream& out, const InitReport& report, const KeyspaceConfi
     out << "; no homes yet: `ringshard import --from sqlite:FILE` makes and fills them\n";
 }
 
-Json to_json(const InitReport& report, const KeyspaceConfig& keyspace) {
-  return {{"keyspace", keyspace.name}, {"state", ringshard::to_string(report.state)},
-          {"shards", keyspace.shards}, {"nodes", report.nodes},
-          {"homes", report.homes},     {"tables", report.tables}};
+void print_json(std::ostream& out, const InitReport& report, const KeyspaceConfig& keyspace) {
+  print(out, {{"keyspace", keyspace.name},
+              {"state", ringshard::to_string(report.state)},
+              {"shards", keyspace.shards},
+              {"nodes", report.nodes},
+              {"homes", report.homes},
+              {"tables", report.tables}});
 }
 
 void print_text(std::ostream& out, const ImportReport& report, const KeyspaceConfig& keyspace) {
@@ -33,7 +39,7 @@ void print_text(std::ostream& out, const ImportReport& report, const KeyspaceCon
       << ", read back and equal to what was in the source\n";
 }
 
-Json to_json(const ImportReport& report, const KeyspaceConfig& keyspace) {
+void print_json(std::ostream& out, const ImportReport& report, const KeyspaceConfig& keyspace) {
   Json json = {{"keyspace", keyspace.name}, {"rows", report.rows},   {"homes", report.homes},
                {"seconds", report.seconds}, {"notes", report.notes}, {"tables", Json::array()}};
   for (const ImportedTable& imported : report.tables)
@@ -42,7 +48,7 @@ Json to_json(const ImportReport& report, const KeyspaceConfig& keyspace) {
                               {"rows", imported.digest.rows},
                               {"checksum", checksum_text(imported.digest)},
                               {"seconds", imported.seconds}});
-  return json;
+  print(out, json);
 }
 
 }  // namespace ringshard::cli

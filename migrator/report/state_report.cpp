@@ -5,6 +5,8 @@
 #include <ringshard/config.hpp>
 
 #include "core/home_text.hpp"
+#include "migrator/report/format.hpp"
+#include "migrator/report/json.hpp"
 #include "migrator/report/moves_report.hpp"
 
 namespace ringshard::cli {
@@ -86,13 +88,13 @@ void print_text(std::ostream& out, const StatusReport& report) {
     out << count_text(count, "move", "moves") << " " << to_string(stage) << '\n';
 }
 
-Json to_json(const StatusReport& report) {
+void print_json(std::ostream& out, const StatusReport& report) {
   Json json = {{"keyspace", report.keyspace}, {"state", report.state},
                {"version", report.version},   {"shards", report.shards},
                {"balance", report.balance},   {"nodes", to_json(report.nodes)},
                {"moves", Json::array()}};
   for (const MoveRecord& move : report.moves) json["moves"].push_back(to_json(move));
-  return json;
+  print(out, json);
 }
 
 void print_text(std::ostream& out, const RingReport& report) {
@@ -110,7 +112,7 @@ void print_text(std::ostream& out, const RingReport& report) {
       << decimal_text(report.skew.ratio_max) << " of what is due\n";
 }
 
-Json to_json(const RingReport& report) {
+void print_json(std::ostream& out, const RingReport& report) {
   Json ring = {{"ratio_min", report.skew.ratio_min},
                {"ratio_max", report.skew.ratio_max},
                {"nodes", Json::array()}};
@@ -121,11 +123,11 @@ Json to_json(const RingReport& report) {
                              {"share", node.share},
                              {"due", node.due},
                              {"ratio", node.ratio}});
-  return {{"keyspace", report.keyspace},
-          {"version", report.version},
-          {"balance", report.balance},
-          {"nodes", to_json(report.nodes)},
-          {"ring", ring}};
+  print(out, {{"keyspace", report.keyspace},
+              {"version", report.version},
+              {"balance", report.balance},
+              {"nodes", to_json(report.nodes)},
+              {"ring", ring}});
 }
 
 void print_text(std::ostream& out, const RouteReport& report) {
@@ -156,9 +158,9 @@ void print_text(std::ostream& out, const RouteReport& report) {
     out << "move    none\n";
 }
 
-Json to_json(const RouteReport& report) {
+void print_json(std::ostream& out, const RouteReport& report) {
   Json json = {{"key", report.key}, {"shard", report.shard.value}, {"node", report.node}};
-  if (!report.explained) return json;
+  if (!report.explained) return print(out, json);
   json["bytes"] = report.bytes;
   json["hash_strategy"] = report.hash_strategy;
   json["hash"] = report.hash;
@@ -173,7 +175,7 @@ Json to_json(const RouteReport& report) {
         {{"node", found.node},
          {"record", to_json(found.record)},
          {"error", found.error.empty() ? Json() : Json(redact(found.error))}});
-  return json;
+  print(out, json);
 }
 
 void print_text(std::ostream& out, const std::vector<Event>& events) {
@@ -183,7 +185,7 @@ void print_text(std::ostream& out, const std::vector<Event>& events) {
   if (events.empty()) out << "no events\n";
 }
 
-Json to_json(const std::vector<Event>& events) {
+void print_json(std::ostream& out, const std::vector<Event>& events) {
   Json json = {{"events", Json::array()}};
   for (const Event& event : events)
     json["events"].push_back({{"at_ms", event.at_ms},
@@ -191,7 +193,7 @@ Json to_json(const std::vector<Event>& events) {
                               {"move", event.move_id.empty() ? Json() : Json(event.move_id)},
                               {"text", redact(event.text)},
                               {"version", event.version}});
-  return json;
+  print(out, json);
 }
 
 }  // namespace ringshard::cli

@@ -10,7 +10,6 @@
 
 #include "catalog/records.hpp"
 #include "core/home.hpp"
-#include "migrator/report/format.hpp"
 
 namespace ringshard::cli {
 
@@ -71,12 +70,12 @@ struct RouteReport {
 };
 
 void print_text(std::ostream& out, const StatusReport& report);
-Json to_json(const StatusReport& report);
+void print_json(std::ostream& out, const StatusReport& report);
 void print_text(std::ostream& out, const RingReport& report);
-Json to_json(const RingReport& report);
+void print_json(std::ostream& out, const RingReport& report);
 void print_text(std::ostream& out, const RouteReport& report);
-Json to_json(const RouteReport& report);
+void print_json(std::ostream& out, const RouteReport& report);
 void print_text(std::ostream& out, const std::vector<Event>& events);
-Json to_json(const std::vector<Event>& events);
+void print_json(std::ostream& out, const std::vector<Event>& events);
 
 }  // namespace ringshard::cli

@@ -5,6 +5,8 @@
 #include <ringshard/config.hpp>
 
 #include "migrator/commands/exit_code.hpp"
+#include "migrator/report/format.hpp"
+#include "migrator/report/json.hpp"
 #include "migrator/report/moves_report.hpp"
 
 namespace ringshard::cli {
@@ -84,7 +86,7 @@ void print_text(std::ostream& out, const FleetVerifyReport& report) {
   }
 }
 
-Json to_json(const FleetVerifyReport& report) {
+void print_json(std::ostream& out, const FleetVerifyReport& report) {
   Json json = {{"keyspace", report.keyspace},
                {"verdict", to_string(report.verdict())},
                {"scope", report.scope},
@@ -118,7 +120,7 @@ Json to_json(const FleetVerifyReport& report) {
                                    {"text", redact(problem.text)},
                                    {"repaired", problem.repaired}});
   for (const std::string& text : report.unchecked) json["unchecked"].push_back(redact(text));
-  return json;
+  print(out, json);
 }
 
 }  // namespace ringshard::cli

@@ -11,7 +11,6 @@
 
 #include "backend/backend.hpp"
 #include "migrator/doctor/reference.hpp"
-#include "migrator/report/format.hpp"
 #include "mover/verifier.hpp"
 
 namespace ringshard::cli {
@@ -51,6 +50,6 @@ struct FleetVerifyReport {
 };
 
 void print_text(std::ostream& out, const FleetVerifyReport& report);
-Json to_json(const FleetVerifyReport& report);
+void print_json(std::ostream& out, const FleetVerifyReport& report);
 
 }  // namespace ringshard::cli

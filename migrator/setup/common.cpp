@@ -50,18 +50,6 @@ void note_obstacles(Session& session, const Dialect& dialect, Problems& problems
     problems.add("'" + obstacle.object + "' " + obstacle.reason);
 }
 
-void require_one_kind(const std::vector<NodeInfo>& nodes) {
-  for (const NodeInfo& node : nodes) {
-    const std::string_view kind = backend_kind(node.dsn);
-    const std::string_view first = backend_kind(nodes.front().dsn);
-    if (kind != first)
-      throw Error(ErrorCode::refused, "node '" + nodes.front().name + "' is a " +
-                                          std::string(first) + " node and node '" + node.name +
-                                          "' a " + std::string(kind) +
-                                          " one: shards move between nodes of one kind only");
-  }
-}
-
 void require_usable(const std::vector<NodeInfo>& nodes, const BackendOptions& options,
                     Clock& clock) {
   for (const NodeInfo& node : nodes) open_backend(node.dsn, clock, options)->check_node();
@@ -73,11 +61,11 @@ const NodeInfo& first_active(const std::vector<NodeInfo>& nodes) {
   throw Error(ErrorCode::refused, "no node is active: shards have nowhere to be");
 }
 
-void add_digests(Session& session, const Dialect& dialect, const HomeSchema& schema,
+void add_digests(Session& session, const Dialect& dialect, const HomeSchema& schema, RowForm form,
                  std::vector<Digest>& digests) {
   digests.resize(schema.tables.size());
   for (std::size_t i = 0; i < schema.tables.size(); ++i)
-    digests[i] += dialect.digest(session, schema.tables[i], KeyRange{});
+    digests[i] += dialect.digest(session, schema.tables[i], KeyRange{}, form);
 }
 
 }  // namespace setup

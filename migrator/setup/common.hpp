@@ -19,10 +19,6 @@ std::optional<Catalog> open_if_there(const std::string& dsn, Clock& clock);
 /// Notes what a Dialect says against the tables that `session` sees.
 void note_obstacles(Session& session, const Dialect& dialect, Problems& problems);
 
-/// Throws Error{refused} unless all nodes are databases of one kind: a shard moves between such
-/// only.
-void require_one_kind(const std::vector<NodeInfo>& nodes);
-
 /// Throws what is in the way of using one of these nodes, before anything is made on any of them.
 void require_usable(const std::vector<NodeInfo>& nodes, const BackendOptions& options,
                     Clock& clock);
@@ -31,8 +27,8 @@ void require_usable(const std::vector<NodeInfo>& nodes, const BackendOptions& op
 const NodeInfo& first_active(const std::vector<NodeInfo>& nodes);
 
 /// Count and checksum of each table of a schema, as `session` sees it, added to `digests` (one for
-/// each table, in order).
-void add_digests(Session& session, const Dialect& dialect, const HomeSchema& schema,
+/// each table, in order). For the portable form, the tables say what their columns hold.
+void add_digests(Session& session, const Dialect& dialect, const HomeSchema& schema, RowForm form,
                  std::vector<Digest>& digests);
 
 }  // namespace ringshard::setup

@@ -48,10 +48,13 @@ void NewFleet::drop_homes(Progress& progress) {
   }
 }
 
-void NewFleet::make_homes(const HomeSchema& home, const HomeSchema& reference, Progress& progress) {
+void NewFleet::make_homes(const Schemas& schemas, Progress& progress) {
+  const auto schema_of = [&](std::size_t node) -> const KeyspaceSchema& {
+    return schemas.find(backend(node).dialect().engine())->second;
+  };
   const std::int64_t shards = topology_.shard_count();
-  if (!reference.statements.empty())
-    for (std::size_t node = 0; node < node_count(); ++node)
+  for (std::size_t node = 0; node < node_count(); ++node)
+    if (const HomeSchema& reference = schema_of(node).reference; !reference.statements.empty())
       backend(node).create_home(reference_home(node).home, std::nullopt, reference);
   for (std::int64_t i = 0; i < shards; ++i) {
     const ShardId shard{static_cast<std::uint32_t>(i)};
@@ -59,7 +62,7 @@ void NewFleet::make_homes(const HomeSchema& home, const HomeSchema& reference, P
     HomeRecord record;
     record.keyspace = topology_.keyspace();
     record.shard = shard;
-    backend(place.node).create_home(place.home, record, home);
+    backend(place.node).create_home(place.home, record, schema_of(place.node).home);
     progress.report("make homes", i + 1, shards, "homes");
   }
 }

@@ -16,6 +16,7 @@
 #include "backend/row_batch.hpp"
 #include "catalog/records.hpp"
 #include "progress.hpp"
+#include "setup/engine_schema.hpp"
 #include "support/clock.hpp"
 
 namespace ringshard::setup {
@@ -44,8 +45,9 @@ class NewFleet {
   std::vector<std::string> homes_found();
   void drop_homes(Progress& progress);
 
-  /// Makes a home for each shard, and on each node the reference home if there is one.
-  void make_homes(const HomeSchema& home, const HomeSchema& reference, Progress& progress);
+  /// Makes a home for each shard, and on each node the reference home if there is one, of what
+  /// `schemas` has for the node's kind of database.
+  void make_homes(const Schemas& schemas, Progress& progress);
 
   /// A session in the home with a transaction begun.
   struct Work {

@@ -2,8 +2,10 @@
 #include <ringshard/error.hpp>
 #include <utility>
 
+#include "backend/portable/portable.hpp"
 #include "backend/source.hpp"
 #include "setup/common.hpp"
+#include "setup/engine_schema.hpp"
 #include "setup/fleet.hpp"
 #include "setup/schema_split.hpp"
 #include "setup/setup.hpp"
@@ -30,7 +32,8 @@ double seconds_since(Clock& clock, TimePoint start) {
 class Import {
  public:
   Import(const Config& config, const std::string& from, Clock& clock, Progress& progress)
-      : from_(from),
+      : config_(config),
+        from_(from),
         clock_(clock),
         progress_(progress),
         start_(clock.now()),
@@ -49,7 +52,7 @@ class Import {
     setup_id_ = catalog_.begin_setup(definition_.name);
     NewFleet fleet(catalog_.topology(definition_.name, true), options_, clock_);
     fleet.drop_homes(progress_);
-    fleet.make_homes(definition_.home_schema, definition_.reference_schema, progress_);
+    fleet.make_homes(definition_.schemas, progress_);
     read_digests();
     load(fleet);
     raise_counters(fleet);
@@ -89,32 +92,50 @@ class Import {
     problems.throw_if_any(headline);
     check_rows(source_, division_, definition_.hash, definition_.shard_count, problems);
     const std::vector<NodeInfo> nodes = catalog_.nodes(definition_.name);
-    require_one_kind(nodes);
-    if (backend_kind(nodes.front().dsn) != backend_kind(from_))
-      throw Error(ErrorCode::refused,
-                  "an import reads a database of the kind that the nodes are, and " + from_ +
-                      " is another");
     require_usable(nodes, options_, clock_);
-    const auto backend = open_backend(first_active(nodes).dsn, clock_, options_);
+    for (const auto& [engine, node] : first_of_each_engine(nodes)) {
+      if (engine == source_.dialect.engine()) {
+        definition_.schemas[engine] = divide_source(*node, problems);
+      } else {
+        definition_.schemas[engine] = read_schema(config_.keyspace, *node, options_, clock_);
+        form_ = RowForm::portable;
+        require_fitting(schema, definition_.schemas[engine], problems);
+      }
+      // The tables as the database has them that knows what their columns hold.
+      if (form_ == RowForm::native || engine != source_.dialect.engine())
+        layout_ = definition_.schemas[engine];
+      problems.throw_if_any(headline);
+    }
+    progress_.report("check the source", 1, 1, "databases");
+  }
+
+  KeyspaceSchema divide_source(const NodeInfo& node, Problems& problems) {
+    const auto backend = open_backend(node.dsn, clock_, options_);
     ScratchHomes scratch(*backend, definition_.name);
     SplitSchema split = split_schema(source_, division_, scratch, Leftovers::note, problems);
-    problems.throw_if_any(headline);
-    definition_.home_schema = std::move(split.home);
-    definition_.reference_schema = std::move(split.reference);
     report_.notes = std::move(split.notes);
-    progress_.report("check the source", 1, 1, "databases");
+    return {std::move(split.home), std::move(split.reference)};
+  }
+
+  static void require_fitting(const HomeSchema& source, const KeyspaceSchema& target,
+                              Problems& problems) {
+    HomeSchema whole = target.home;
+    whole.tables.insert(whole.tables.end(), target.reference.tables.begin(),
+                        target.reference.tables.end());
+    for (const Obstacle& obstacle : portable::obstacles(whole, source))
+      problems.add("table '" + obstacle.object + "' " + obstacle.reason);
   }
 
   /// The tables as they stand in the source: home tables first, then reference tables.
   void read_digests() {
     std::int64_t done = 0;
     const auto total = static_cast<std::int64_t>(division_.tables().size());
-    for (const HomeSchema* schema : {&definition_.home_schema, &definition_.reference_schema})
+    for (const HomeSchema* schema : {&layout_.home, &layout_.reference})
       for (const Table& table : schema->tables) {
         ImportedTable imported;
         imported.name = table.name;
         imported.kind = kind_of(*division_.find(table.name));
-        imported.digest = source_.dialect.digest(*source_.session, table, KeyRange{});
+        imported.digest = source_.dialect.digest(*source_.session, table, KeyRange{}, form_);
         report_.rows += imported.digest.rows;
         report_.tables.push_back(std::move(imported));
         progress_.report("read checksums", ++done, total, "tables");
@@ -125,7 +146,7 @@ class Import {
     Loader loader(fleet, rows_bytes_max,
                   [this] { catalog_.check_setup(setup_id_, definition_.name); });
     std::size_t position = 0;
-    for (const HomeSchema* schema : {&definition_.home_schema, &definition_.reference_schema})
+    for (const HomeSchema* schema : {&layout_.home, &layout_.reference})
       for (const Table& table : schema->tables) {
         ImportedTable& imported = report_.tables[position++];
         const TimePoint start = clock_.now();
@@ -188,10 +209,20 @@ class Import {
       else if (division_.is_reference(counter.name))
         reference.push_back(std::move(counter));
     }
-    for_each_home(fleet, TxMode::write, sharded.empty(), reference.empty(),
+    // Another kind of database may need a counter where the source went by its greatest id.
+    const bool foreign = form_ == RowForm::portable;
+    for_each_home(fleet, TxMode::write, sharded.empty() && !foreign,
+                  layout_.reference.statements.empty() || (reference.empty() && !foreign),
                   [&](NewFleet::Work& work, const Dialect& dialect, bool is_reference) {
-                    dialect.raise_counters(*work.session, is_reference ? reference : sharded);
+                    raise(*work.session, dialect, is_reference ? reference : sharded);
                   });
+  }
+
+  void raise(Session& session, const Dialect& dialect, const std::vector<Counter>& counters) {
+    if (form_between(dialect, source_.dialect) == RowForm::native)
+      dialect.raise_counters(session, counters);
+    else
+      dialect.raise_foreign_counters(session, *dialect.schema(session), counters);
   }
 
   template <class Function>
@@ -211,10 +242,10 @@ class Import {
   void compare(NewFleet& fleet) {
     std::vector<Digest> in_homes;
     std::int64_t done = 0;
-    for_each_home(fleet, TxMode::read, false, definition_.reference_schema.statements.empty(),
+    for_each_home(fleet, TxMode::read, false, layout_.reference.statements.empty(),
                   [&](NewFleet::Work& work, const Dialect& dialect, bool is_reference) {
                     if (is_reference) return compare_reference(*work.session, dialect);
-                    add_digests(*work.session, dialect, definition_.home_schema, in_homes);
+                    add_digests(*work.session, dialect, layout_.home, form_, in_homes);
                     progress_.report("compare", ++done, definition_.shard_count, "homes");
                   });
     for (std::size_t i = 0; i < in_homes.size(); ++i) require_equal(i, in_homes[i], "all homes");
@@ -222,9 +253,9 @@ class Import {
 
   void compare_reference(Session& session, const Dialect& dialect) {
     std::vector<Digest> digests;
-    add_digests(session, dialect, definition_.reference_schema, digests);
+    add_digests(session, dialect, layout_.reference, form_, digests);
     for (std::size_t i = 0; i < digests.size(); ++i)
-      require_equal(definition_.home_schema.tables.size() + i, digests[i], "a reference home");
+      require_equal(layout_.home.tables.size() + i, digests[i], "a reference home");
   }
 
   void require_equal(std::size_t position, const Digest& found, const std::string& where) const {
@@ -236,6 +267,7 @@ class Import {
                                         "; the keyspace stays unusable, run the import again");
   }
 
+  const Config& config_;
   const std::string from_;
   Clock& clock_;
   Progress& progress_;
@@ -246,6 +278,8 @@ class Import {
   const KeySpec key_;
   const Division division_;
   SourceDatabase source_;
+  KeyspaceSchema layout_;           // the tables, as they are compared
+  RowForm form_ = RowForm::native;  // in which they are compared
   std::string setup_id_;
   ImportReport report_;
   std::int64_t rows_copied_ = 0;

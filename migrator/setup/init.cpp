@@ -1,28 +1,16 @@
-#include <fstream>
-#include <iterator>
 #include <ringshard/error.hpp>
-#include <sstream>
 #include <utility>
 
-#include "backend/source.hpp"
 #include "core/planner.hpp"
 #include "setup/common.hpp"
+#include "setup/engine_schema.hpp"
 #include "setup/fleet.hpp"
-#include "setup/schema_split.hpp"
 #include "setup/setup.hpp"
 
 namespace ringshard {
 
 namespace setup {
 namespace {
-
-std::string read_schema_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    throw Error(ErrorCode::not_found,
-                "the schema file " + path + " (keyspace.schema) can not be read");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 std::size_t node_index(const std::vector<NodeInfo>& nodes, const std::string& name) {
   for (std::size_t i = 0; i < nodes.size(); ++i)
@@ -47,39 +35,6 @@ std::vector<std::uint16_t> place_shards(const Config& config, const std::vector<
   return plan_moves(request).placement;
 }
 
-/// The tables of the schema file, tried out and divided. Throws Error{schema} for all that is wrong
-/// with them.
-SplitSchema read_and_split(const std::string& path, const Division& division, Backend& backend,
-                           const std::string& dsn, const std::string& keyspace) {
-  const std::string text = read_schema_file(path);
-  ScratchHomes scratch(backend, keyspace);
-  try {
-    scratch.make(scratch.whole(), {text});
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::sql && error.code() != ErrorCode::constraint) throw;
-    throw Error(ErrorCode::schema, "the schema file " + path + " is wrong: " + error.what());
-  }
-  Problems problems;
-  const std::string headline = "the schema file " + path + " can not be used:";
-  SourceDatabase whole{backend.connect(scratch.whole(), SessionUse::maintenance), backend.dialect(),
-                       schema_parts_of(dsn)};
-  SplitSchema split;
-  {
-    SessionTransaction tx(*whole.session, scratch.whole(), TxMode::read, Deadline());
-    const HomeSchema schema = whole.dialect.describe_schema(*whole.session);
-    note_obstacles(*whole.session, whole.dialect, problems);
-    division.check(schema, problems);
-    for (const Table& table : schema.tables)
-      if (whole.session->integer("SELECT count(*) FROM " + quoted(table.name)) != 0)
-        problems.add("it puts rows into table '" + table.name + "': only definitions belong there");
-    problems.throw_if_any(headline);
-    split = split_schema(whole, division, scratch, Leftovers::refuse, problems);
-    problems.throw_if_any(headline);
-  }
-  whole.session.reset();
-  return split;
-}
-
 /// What an earlier init that did not get to its end made. Throws Error{already_exists} if it did
 /// get there.
 void clear_unfinished(const Config& config, const BackendOptions& options, Clock& clock,
@@ -88,7 +43,7 @@ void clear_unfinished(const Config& config, const BackendOptions& options, Clock
   auto catalog = open_if_there(config.catalog, clock);
   const auto existing = catalog ? catalog->keyspace(name) : std::nullopt;
   if (!existing) return;
-  if (existing->state == KeyspaceState::importing || config.keyspace.schema) {
+  if (existing->state == KeyspaceState::importing || !config.keyspace.schema.empty()) {
     static_cast<void>(catalog->begin_setup(name));
     NewFleet fleet(catalog->topology(name, true), options, clock);
     fleet.drop_homes(progress);
@@ -103,7 +58,7 @@ void require_new(const Config& config, Clock& clock) {
   const std::string what = "keyspace '" + config.keyspace.name + "' is in the catalog already";
   if (existing->state == KeyspaceState::ready)
     throw Error(ErrorCode::already_exists, what + " and is ready: there is nothing to do");
-  if (!config.keyspace.schema)
+  if (config.keyspace.schema.empty())
     throw Error(ErrorCode::already_exists, what + " and waits for `ringshard import`");
 }
 
@@ -127,7 +82,7 @@ InitReport init_fleet(const Config& config, Clock& clock, Progress& progress) {
   std::vector<NodeInfo> nodes;
   for (const NodeConfig& node : config.nodes) nodes.push_back(to_node(node));
   const BackendOptions options = to_backend_options(config);
-  const NodeInfo& trial_node = first_active(nodes);
+  static_cast<void>(first_active(nodes));
   // All that can be refused is refused by what only looks.
   const Topology topology(TopologyData{.catalog_id = "",
                                        .keyspace = definition.name,
@@ -137,32 +92,28 @@ InitReport init_fleet(const Config& config, Clock& clock, Progress& progress) {
                                        .placement = place_shards(config, nodes),
                                        .version = 0});
   require_new(config, clock);
-  require_one_kind(nodes);
+  if (!config.keyspace.schema.empty()) require_schemas(nodes, config.keyspace, definition.schemas);
   require_usable(nodes, options, clock);
-  SplitSchema split;
-  if (config.keyspace.schema) {
-    const auto backend = open_backend(trial_node.dsn, clock, options);
-    const Division division(KeySpec::parse(definition.key_type), definition.tables);
-    split = read_and_split(*config.keyspace.schema, division, *backend, trial_node.dsn,
-                           definition.name);
-  }
+  if (!config.keyspace.schema.empty())
+    for (const auto& [engine, node] : first_of_each_engine(nodes))
+      definition.schemas[engine] = read_schema(config.keyspace, *node, options, clock);
   clear_unfinished(config, options, clock, progress);
   NewFleet fleet(topology, options, clock);
   require_no_strangers(fleet);
 
   Catalog catalog = Catalog::create(config.catalog, clock);
   definition.state = KeyspaceState::empty;
+  const auto schemas = std::exchange(definition.schemas, {});
   catalog.create_keyspace(definition, nodes, topology.placement());
   InitReport report{.state = KeyspaceState::empty,
                     .nodes = static_cast<std::int64_t>(nodes.size()),
                     .homes = 0,
                     .tables = static_cast<std::int64_t>(definition.tables.size())};
-  if (!config.keyspace.schema) return report;
+  if (config.keyspace.schema.empty()) return report;
 
   const std::string setup_id = catalog.begin_setup(definition.name);
-  fleet.make_homes(split.home, split.reference, progress);
-  definition.home_schema = std::move(split.home);
-  definition.reference_schema = std::move(split.reference);
+  definition.schemas = schemas;
+  fleet.make_homes(definition.schemas, progress);
   definition.state = report.state = KeyspaceState::ready;
   catalog.finish_setup(setup_id, definition);
   report.homes = definition.shard_count;

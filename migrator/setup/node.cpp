@@ -2,6 +2,7 @@
 #include <ringshard/error.hpp>
 
 #include "backend/home_store.hpp"
+#include "backend/portable/portable.hpp"
 #include "setup/common.hpp"
 #include "setup/setup.hpp"
 
@@ -26,13 +27,17 @@ class ReferenceHome {
   HomeStore& store() { return store_; }
   void commit() { tx_.commit(); }
   HomeSchema schema() { return backend_.dialect().describe_schema(*session_); }
-  std::vector<Counter> counters() { return backend_.dialect().counters(*session_); }
-  void raise(const std::vector<Counter>& counters) {
-    backend_.dialect().raise_counters(*session_, counters);
+  const Dialect& dialect() const noexcept { return backend_.dialect(); }
+  std::vector<Counter> counters() { return dialect().counters(*session_); }
+  void raise(const std::vector<Counter>& counters, RowForm form) {
+    if (form == RowForm::native)
+      dialect().raise_counters(*session_, counters);
+    else
+      dialect().raise_foreign_counters(*session_, schema(), counters);
   }
-  std::vector<Digest> digests(const HomeSchema& schema) {
+  std::vector<Digest> digests(const HomeSchema& schema, RowForm form) {
     std::vector<Digest> digests;
-    add_digests(*session_, backend_.dialect(), schema, digests);
+    add_digests(*session_, dialect(), schema, form, digests);
     return digests;
   }
 
@@ -61,20 +66,43 @@ void copy_table(ReferenceHome& from, ReferenceHome& to, const Table& table, std:
   }
 }
 
+/// The tables as the side has them that knows what their columns hold, where one does.
+HomeSchema comparable_tables(const HomeSchema& left, const HomeSchema& right) {
+  if (!portable::is_typed(left) && !portable::is_typed(right)) return left;
+  const bool typed = portable::is_typed(left);
+  Problems problems;
+  for (const Obstacle& obstacle : portable::obstacles(typed ? left : right, typed ? right : left))
+    problems.add("table '" + obstacle.object + "' " + obstacle.reason);
+  problems.throw_if_any("the reference tables can not be copied to another kind of database:");
+  return typed ? left : right;
+}
+
 /// All of it in one transaction of each side, so a copy that breaks off leaves an empty home.
-void copy_rows(ReferenceHome& from, Backend& backend, const HomeName& home,
-               const HomeSchema& schema, const std::vector<Digest>& expected,
-               const std::string& node, Clock& clock, Progress& progress) {
+void copy_rows(ReferenceHome& from, Backend& backend, const HomeName& home, const std::string& node,
+               Clock& clock, Progress& progress) {
   ReferenceHome to(backend, home, TxMode::write, clock);
+  const RowForm form = form_between(from.dialect(), to.dialect());
+  const HomeSchema tables =
+      form == RowForm::native ? from.schema() : comparable_tables(from.schema(), to.schema());
   const std::string stage = "copy reference tables to " + node;
   std::int64_t rows = 0;
-  for (const Table& table : schema.tables) copy_table(from, to, table, rows, progress, stage);
-  to.raise(from.counters());
-  if (to.digests(schema) != expected)
+  for (const Table& table : tables.tables) copy_table(from, to, table, rows, progress, stage);
+  to.raise(from.counters(), form);
+  if (to.digests(tables, form) != from.digests(tables, form))
     throw Error(ErrorCode::differs,
                 "the reference tables copied to node '" + node + "' are not those of the others");
   to.commit();
   progress.report(stage, rows, rows, "rows");
+}
+
+/// The reference home of the same kind of database is there already, and equal.
+bool is_equal(ReferenceHome& from, Backend& backend, const HomeName& home, Clock& clock) {
+  if (form_between(from.dialect(), backend.dialect()) != RowForm::native) return false;
+  if (!backend.home_exists(home)) return false;
+  ReferenceHome to(backend, home, TxMode::read, clock);
+  const HomeSchema schema = from.schema();
+  return !difference(to.schema(), schema) &&
+         to.digests(schema, RowForm::native) == from.digests(schema, RowForm::native);
 }
 
 /// A node that has the reference home, other than the one that is to get it.
@@ -100,11 +128,11 @@ void add_node_homes(Catalog& catalog, std::string_view keyspace, const NodeInfo&
                     const BackendOptions& options, Clock& clock, Progress& progress) {
   using namespace setup;
   const Topology topology = catalog.topology(keyspace);
-  const HomeSchema reference = catalog.keyspace(keyspace).value().reference_schema;
+  const KeyspaceDefinition definition = catalog.keyspace(keyspace).value();
   const auto backend = open_backend(node.dsn, clock, options);
   backend->prepare_node();
   backend->ping();
-  if (reference.statements.empty()) return;
+  if (!definition.has_reference_tables()) return;
 
   const HomeName home{std::string(keyspace), std::nullopt};
   const auto index = topology.find_node(node.name);
@@ -112,15 +140,14 @@ void add_node_homes(Catalog& catalog, std::string_view keyspace, const NodeInfo&
   if (in_use && backend->home_exists(home)) return;
   const auto origin = find_origin(topology, node.name, home, options, clock);
   ReferenceHome from(*origin, home, TxMode::read, clock);
-  const HomeSchema schema = from.schema();
-  const std::vector<Digest> expected = from.digests(schema);
-  if (backend->home_exists(home)) {
-    ReferenceHome to(*backend, home, TxMode::read, clock);
-    if (!difference(to.schema(), schema) && to.digests(schema) == expected) return;
-  }
+  if (is_equal(from, *backend, home, clock)) return;
+  const std::string_view engine = backend->dialect().engine();
+  const bool same_kind = form_between(from.dialect(), backend->dialect()) == RowForm::native;
   backend->drop_home(home);
-  backend->create_home(home, std::nullopt, schema);
-  copy_rows(from, *backend, home, schema, expected, node.name, clock, progress);
+  backend->create_home(
+      home, std::nullopt,
+      same_kind ? from.schema() : definition.schemas.find(engine)->second.reference);
+  copy_rows(from, *backend, home, node.name, clock, progress);
 }
 
 }  // namespace ringshard

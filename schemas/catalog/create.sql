@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS ringshard_table_column (
   PRIMARY KEY (keyspace, table_name, kind, position)
 );
 
--- What homes are made of. home: shard or reference.
+-- What homes are made of. home: the kind of database and the kind of home, "postgres/shard", "sqlite/reference".
 CREATE TABLE IF NOT EXISTS ringshard_schema_statement (
   keyspace  TEXT   NOT NULL,
   home      TEXT   NOT NULL,

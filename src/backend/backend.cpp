@@ -24,6 +24,10 @@ std::string Digest::str() const {
          core::hex16(sum_low);
 }
 
+RowForm form_between(const Dialect& left, const Dialect& right) noexcept {
+  return left.engine() == right.engine() ? RowForm::native : RowForm::portable;
+}
+
 BackendOptions to_backend_options(const Config& config) {
   return {.sqlite = {.synchronous_full = config.sqlite.synchronous != "normal",
                      .foreign_keys = config.sqlite.foreign_keys}};

@@ -49,7 +49,14 @@ struct Change {
 /// A counter that hands out ids: an AUTOINCREMENT, a sequence, an identity column.
 struct Counter {
   std::string name;
+  std::string table;  ///< whose ids they are; empty: of none
   std::int64_t last = 0;
+};
+
+/// What two rows are compared in.
+enum class RowForm : std::uint8_t {
+  native,   ///< as the database has them, to the last bit: for homes of one kind
+  portable  ///< as both of two kinds of databases can have them, see backend/portable
 };
 
 /// Why a home can not be moved, and what to do about it.
@@ -67,11 +74,19 @@ struct Quirks {
   std::string_view insert_words = {};
 };
 
+class Dialect;
+
+/// What rows of two homes are compared in.
+RowForm form_between(const Dialect& left, const Dialect& right) noexcept;
+
 /// The data definition language and introspection of one database: what SQL has no common words
 /// for. Stateless; thread-safe. All of it works inside the session's open transaction.
 class Dialect {
  public:
   virtual ~Dialect() = default;
+
+  /// The kind of database: "sqlite", "postgres".
+  virtual std::string_view engine() const noexcept = 0;
 
   virtual const Quirks& quirks() const noexcept = 0;
 
@@ -149,12 +164,21 @@ class Dialect {
   /// hold the same values of a further unique key.
   virtual void put_evicting(Session& session, const Table& table, RowView row) const = 0;
 
-  virtual Digest digest(Session& session, const Table& table, const KeyRange& range) const = 0;
+  /// Of two homes comparable only if they are in the same form. The portable one needs the kinds of
+  /// the table's columns.
+  virtual Digest digest(Session& session, const Table& table, const KeyRange& range,
+                        RowForm form = RowForm::native) const = 0;
 
   virtual std::vector<Counter> counters(Session& session) const = 0;
 
   /// Sets each counter to at least the given value.
   virtual void raise_counters(Session& session, const std::vector<Counter>& counters) const = 0;
+
+  /// The same for counters of another kind of database, of which the tables are known here; and
+  /// where a table there needs no counter to go on after its greatest id, one here gets beyond
+  /// that.
+  virtual void raise_foreign_counters(Session& session, const HomeSchema& schema,
+                                      const std::vector<Counter>& counters) const = 0;
 };
 
 /// One physical database: a PostgreSQL server or a directory of SQLite files. Thread-safe.
@@ -232,9 +256,9 @@ BackendOptions to_backend_options(const Config& config);
 std::unique_ptr<Backend> open_backend(const std::string& dsn, Clock& clock,
                                       const BackendOptions& options = {});
 
-/// The kind of database that a DSN leads to, by name. Throws as open_backend() does; connects to
-/// nothing.
-std::string_view backend_kind(const std::string& dsn);
+/// The kind of database that a DSN leads to, as Dialect::engine() names it. Throws as
+/// open_backend() does; connects to nothing.
+std::string_view engine_of(const std::string& dsn);
 
 /// A session with a catalog ("sqlite:/directory/catalog.db"). `create`: make it if it is not there;
 /// otherwise that is Error{not_found}.

@@ -101,18 +101,20 @@ void HomeStore::refresh() {
 }
 
 const HomeStore::TableSql& HomeStore::sql_of(const Table& table) {
-  auto found = sql_.find(table.name);
-  if (found == sql_.end()) {
-    found =
-        sql_.emplace(table.name, std::make_shared<const TableSql>(table, dialect_.quirks())).first;
-  } else if (found->second->table != table) {
-    found->second = std::make_shared<const TableSql>(table, dialect_.quirks());
-  }
-  return *found->second;
+  const auto found = sql_.find(table.name);
+  if (found != sql_.end() && found->second.described == table) return *found->second.sql;
+  refresh();
+  // The description may be that of the other home, in another kind of database, which says some
+  // things in its own way.
+  const Table* own = schema_->find(table.name);
+  const bool same = own != nullptr && own->columns == table.columns && own->key == table.key;
+  KnownSql& known = sql_[table.name];
+  known = {table, std::make_shared<const TableSql>(same ? *own : table, dialect_.quirks())};
+  return *known.sql;
 }
 
 const HomeStore::TableSql& HomeStore::sql_of(std::string_view table_name) {
-  if (const auto found = sql_.find(table_name); found != sql_.end()) return *found->second;
+  if (const auto found = sql_.find(table_name); found != sql_.end()) return *found->second.sql;
   const Table* table = schema_->find(table_name);
   if (table == nullptr)
     throw Error(ErrorCode::schema,

@@ -127,7 +127,11 @@ class HomeStore {
   Session& session_;
   const Dialect& dialect_;
   std::shared_ptr<const HomeSchema> schema_;
-  std::map<std::string, std::shared_ptr<const TableSql>, std::less<>> sql_;
+  struct KnownSql {
+    Table described;  // what it was made for
+    std::shared_ptr<const TableSql> sql;
+  };
+  std::map<std::string, KnownSql, std::less<>> sql_;
   std::vector<ValueView> parameters_;  // of the statement being run: kept, so that its memory is
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 struct Scheme {
   std::string_view name;
-  std::string_view kind;
+  std::string_view engine;
   std::unique_ptr<Backend> (*open)(std::string_view, Clock&, const BackendOptions&);
   std::unique_ptr<Session> (*connect_catalog)(std::string_view, Clock&, bool);
   SourceDatabase (*open_source)(std::string_view, Clock&);
@@ -20,11 +20,11 @@ struct Scheme {
 };
 
 constexpr std::array schemes{
-    Scheme{"sqlite", "SQLite", open_sqlite_backend, connect_sqlite_catalog, open_sqlite_source,
+    Scheme{"sqlite", "sqlite", open_sqlite_backend, connect_sqlite_catalog, open_sqlite_source,
            sqlite_schema_parts},
-    Scheme{"postgres", "PostgreSQL", open_postgres_backend, connect_postgres_catalog,
+    Scheme{"postgres", "postgres", open_postgres_backend, connect_postgres_catalog,
            open_postgres_source, postgres_schema_parts},
-    Scheme{"postgresql", "PostgreSQL", open_postgres_backend, connect_postgres_catalog,
+    Scheme{"postgresql", "postgres", open_postgres_backend, connect_postgres_catalog,
            open_postgres_source, postgres_schema_parts}};
 
 struct ParsedDsn {
@@ -60,7 +60,7 @@ std::unique_ptr<Backend> open_backend(const std::string& dsn, Clock& clock,
   return parsed.scheme.open(parsed.location, clock, options);
 }
 
-std::string_view backend_kind(const std::string& dsn) { return parse_dsn(dsn).scheme.kind; }
+std::string_view engine_of(const std::string& dsn) { return parse_dsn(dsn).scheme.engine; }
 
 std::unique_ptr<Session> connect_catalog(const std::string& dsn, Clock& clock, bool create) {
   const ParsedDsn parsed = parse_dsn(dsn);

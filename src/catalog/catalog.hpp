@@ -46,7 +46,8 @@ class Catalog {
   void create_keyspace(const KeyspaceDefinition& definition, const std::vector<NodeInfo>& nodes,
                        const std::vector<std::uint16_t>& placement);
   void set_keyspace_state(std::string_view name, KeyspaceState state);
-  void set_keyspace_schema(std::string_view name, const KeyspaceDefinition& definition);
+  /// What new homes are made of in one kind of database, from now on. Routers do not need to know.
+  void store_schema(std::string_view name, std::string_view engine, const KeyspaceSchema& schema);
   /// Only one that is not ready: what an import that failed left. Its events stay. Error{refused}
   /// if it is ready.
   void drop_keyspace(std::string_view name);

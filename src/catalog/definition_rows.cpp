@@ -11,8 +11,13 @@ namespace ringshard::catalog_rows {
 
 namespace {
 
-constexpr std::string_view shard_home = "shard";
-constexpr std::string_view reference_home = "reference";
+// "postgres/shard": where the definitions of one kind of home in one kind of database lie.
+constexpr std::string_view shard_home = "/shard";
+constexpr std::string_view reference_home = "/reference";
+
+constexpr std::array schema_erasures{"DELETE FROM ringshard_schema_statement WHERE keyspace = $1",
+                                     "DELETE FROM ringshard_schema_table WHERE keyspace = $1",
+                                     "DELETE FROM ringshard_schema_column WHERE keyspace = $1"};
 
 std::int64_t number(std::size_t position) { return static_cast<std::int64_t>(position); }
 
@@ -128,8 +133,20 @@ HomeSchema load_schema(Session& session, std::string_view keyspace, std::string_
 void store_tables(Session& session, const KeyspaceDefinition& definition) {
   for (std::size_t i = 0; i < definition.tables.size(); ++i)
     store_table(session, definition.name, definition.tables[i], i);
-  store_schema(session, definition.name, shard_home, definition.home_schema);
-  store_schema(session, definition.name, reference_home, definition.reference_schema);
+  for (const auto& [engine, schema] : definition.schemas)
+    store_schemas(session, definition.name, engine, schema);
+}
+
+void store_schemas(Session& session, std::string_view keyspace, std::string_view engine,
+                   const KeyspaceSchema& schema) {
+  for (const auto& [kind, stored] :
+       {std::pair(shard_home, &schema.home), std::pair(reference_home, &schema.reference)}) {
+    const std::string home = std::string(engine) + std::string(kind);
+    for (const char* statement : schema_erasures)
+      session.execute(std::string(statement) + " AND home = $2",
+                      {keyspace, std::string_view(home)});
+    store_schema(session, keyspace, home, *stored);
+  }
 }
 
 void load_tables(Session& session, KeyspaceDefinition& definition) {
@@ -152,17 +169,22 @@ void load_tables(Session& session, KeyspaceDefinition& definition) {
     }
     definition.tables.push_back(std::move(table));
   }
-  definition.home_schema = load_schema(session, keyspace, shard_home);
-  definition.reference_schema = load_schema(session, keyspace, reference_home);
+  for (const Row& row : session.rows("SELECT DISTINCT home FROM ringshard_schema_statement "
+                                     "WHERE keyspace = $1",
+                                     {keyspace})) {
+    const std::string& home = text_of(row[0]);
+    const std::size_t slash = home.find('/');
+    KeyspaceSchema& schema = definition.schemas[home.substr(0, slash)];
+    (home.substr(slash) == shard_home ? schema.home : schema.reference) =
+        load_schema(session, keyspace, home);
+  }
 }
 
 void erase_tables(Session& session, std::string_view keyspace) {
   constexpr std::array statements{"DELETE FROM ringshard_table WHERE keyspace = $1",
-                                  "DELETE FROM ringshard_table_column WHERE keyspace = $1",
-                                  "DELETE FROM ringshard_schema_statement WHERE keyspace = $1",
-                                  "DELETE FROM ringshard_schema_table WHERE keyspace = $1",
-                                  "DELETE FROM ringshard_schema_column WHERE keyspace = $1"};
+                                  "DELETE FROM ringshard_table_column WHERE keyspace = $1"};
   for (const char* statement : statements) session.execute(statement, {keyspace});
+  for (const char* statement : schema_erasures) session.execute(statement, {keyspace});
 }
 
 }  // namespace ringshard::catalog_rows

@@ -57,6 +57,8 @@ struct Catalog::Implementation {
 namespace catalog_rows {
 
 void store_tables(Session& session, const KeyspaceDefinition& definition);
+void store_schemas(Session& session, std::string_view keyspace, std::string_view engine,
+                   const KeyspaceSchema& schema);
 void load_tables(Session& session, KeyspaceDefinition& definition);
 void erase_tables(Session& session, std::string_view keyspace);
 

@@ -128,16 +128,15 @@ void Catalog::set_keyspace_state(std::string_view name, KeyspaceState state) {
   });
 }
 
-void Catalog::set_keyspace_schema(std::string_view name, const KeyspaceDefinition& definition) {
+void Catalog::store_schema(std::string_view name, std::string_view engine,
+                           const KeyspaceSchema& schema) {
   implementation_->write([&](Session& session) {
     static_cast<void>(require_header(session, name));
-    KeyspaceDefinition stored = definition;
-    stored.name = std::string(name);
-    catalog_rows::erase_tables(session, name);
-    catalog_rows::store_tables(session, stored);
+    catalog_rows::store_schemas(session, name, engine, schema);
     implementation_->note(name, "", "keyspace",
-                          "schema with " + std::to_string(definition.tables.size()) + " tables",
-                          implementation_->raise_version(name));
+                          "schema for " + std::string(engine) + " with " +
+                              std::to_string(schema.home.tables.size()) + " tables",
+                          implementation_->version_of(name));
   });
 }
 

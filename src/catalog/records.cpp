@@ -1,5 +1,6 @@
 #include "catalog/records.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace ringshard {
@@ -10,6 +11,11 @@ constexpr std::array keyspace_states{KeyspaceState::empty, KeyspaceState::import
                                      KeyspaceState::ready};
 
 }  // namespace
+
+bool KeyspaceDefinition::has_reference_tables() const noexcept {
+  return std::ranges::any_of(
+      schemas, [](const auto& schema) { return !schema.second.reference.statements.empty(); });
+}
 
 std::string_view to_string(KeyspaceState state) noexcept {
   switch (state) {

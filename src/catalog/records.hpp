@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <ringshard/hash.hpp>
 #include <ringshard/ids.hpp>
@@ -31,6 +33,13 @@ struct TableDefinition {
   friend bool operator==(const TableDefinition&, const TableDefinition&) = default;
 };
 
+/// What homes are made of in one kind of database.
+struct KeyspaceSchema {
+  HomeSchema home;       ///< a shard's
+  HomeSchema reference;  ///< a node's reference home; no statements: there is none
+  friend bool operator==(const KeyspaceSchema&, const KeyspaceSchema&) = default;
+};
+
 struct KeyspaceDefinition {
   std::string name;
   std::string key_type;  ///< as in the config: "int64", "text", "int64,text", …
@@ -38,9 +47,11 @@ struct KeyspaceDefinition {
   std::uint32_t shard_count = shard_count_default;
   KeyspaceState state = KeyspaceState::empty;
   std::vector<TableDefinition> tables;
-  HomeSchema home_schema;  ///< what a new home is made of
-  HomeSchema
-      reference_schema;  ///< what a node's reference home is made of; no statements: there is none
+  /// By kind of database, as Dialect::engine() names it.
+  std::map<std::string, KeyspaceSchema, std::less<>> schemas;
+
+  /// Some tables are held whole by every node.
+  bool has_reference_tables() const noexcept;
 };
 
 struct MoveRecord {

@@ -8,6 +8,16 @@
 
 #include "config/reader.hpp"
 
+namespace ringshard {
+
+std::optional<std::string> KeyspaceConfig::schema_for(std::string_view engine) const {
+  auto found = schema.find(std::string(engine));
+  if (found == schema.end()) found = schema.find("");
+  return found == schema.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace ringshard
+
 namespace ringshard::config {
 namespace {
 
@@ -167,6 +177,27 @@ class TablesReader {
   std::vector<Place> places_;
 };
 
+// One file, or one for each kind of database.
+void read_schema_files(Section& section, const std::string& folder,
+                       std::map<std::string, std::string>& files) {
+  const Node* node = section.find("schema");
+  if (node == nullptr) return;
+  const auto path_in = [&](const std::string& path) {
+    return resolve_path(not_empty(path), folder);
+  };
+  if (node->kind != Node::Kind::mapping) {
+    std::string path;
+    if (section.read_node(*node, section.label_of("schema"), path, path_in)) files[""] = path;
+    return;
+  }
+  Section kinds(section.findings(), *node, "keyspace.schema", "keyspace.schema");
+  for (const char* engine : {"sqlite", "postgres"}) {
+    std::string path;
+    if (kinds.read(engine, path, path_in)) files[engine] = path;
+  }
+  kinds.finish();
+}
+
 }  // namespace
 
 KeyspaceConfig read_keyspace(Section& root, const std::string& folder) {
@@ -185,8 +216,7 @@ KeyspaceConfig read_keyspace(Section& root, const std::string& folder) {
     section.mistake(section.line_of("hash"),
                     "keyspace.hash \"modulo\" needs keyspace.key int64, not " + keyspace.key);
   }
-  section.read("schema", keyspace.schema,
-               [&](const std::string& path) { return resolve_path(not_empty(path), folder); });
+  read_schema_files(section, folder, keyspace.schema);
   const Node* tables = section.find("tables");
   if (tables != nullptr && section.expect(*tables, Node::Kind::list, "keyspace.tables")) {
     const std::size_t parts = has_key ? KeySpec::parse(keyspace.key).parts().size() : 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <ringshard/value.hpp>
 #include <string>
@@ -9,10 +10,28 @@
 
 namespace ringshard {
 
+/// What a column can hold, where the database sees to that.
+enum class ColumnKind : std::uint8_t {
+  integer,
+  boolean,
+  real4,  ///< four bytes
+  real8,
+  decimal,
+  text,
+  padded_text,  ///< blanks at the end do not count
+  bytes,
+  uuid,
+  timestamp,      ///< of no particular time zone
+  timestamp_utc,  ///< a moment
+  json,           ///< as a value, not as a text
+  other           ///< anything else, as text
+};
+
 /// A table of the application as it stands in a home.
 struct Table {
   std::string name;
   std::vector<std::string> columns;  ///< those that can be written: generated ones are left out
+  std::vector<ColumnKind> kinds;     ///< of each of them; empty: every column takes any value
   std::vector<std::string> key;  ///< primary key, in the key's own order; empty if there is none
   std::vector<std::size_t> key_positions;  ///< where each key column stands in `columns`
   std::vector<std::string>

@@ -411,7 +411,7 @@ CONFORMANCE_TEST_CASE("counters are raised and never lowered, also where nothing
   REQUIRE(at_owner.size() == 1);
   CHECK(at_owner[0].last == 3);
   raise(pair.target, at_owner);
-  raise(pair.target, {{at_owner[0].name, 2}});
+  raise(pair.target, {{at_owner[0].name, at_owner[0].table, 2}});
   REQUIRE(counters(pair.target).size() == 1);
   CHECK(counters(pair.target)[0].last == 3);
   pair.target.set_record(moving_owner());

@@ -172,14 +172,14 @@ class Moves {
     keyspace.key_type = "int64";
     keyspace.shard_count = shards;
     keyspace.state = KeyspaceState::ready;
-    keyspace.home_schema = schema();
+    keyspace.schemas["sqlite"].home = schema();
     const std::vector<NodeInfo> nodes{node_in(folder_, "a"), node_in(folder_, "b")};
     std::vector<MoveRecord> moves;
     for (std::uint32_t shard = 0; shard < shards; ++shard) {
       HomeRecord record;
       record.keyspace = keyspace.name;
       record.shard = ShardId{shard};
-      make_home(nodes[0], record, keyspace.home_schema);
+      make_home(nodes[0], record, keyspace.schemas["sqlite"].home);
       in_home(nodes[0], {keyspace.name, ShardId{shard}}, [](HomeStore& store, const HomeRecord&) {
         store.session().execute(fill_table, {std::int64_t{500}});
       });

@@ -46,12 +46,12 @@ struct World {
     keyspace.key_type = "int64";
     keyspace.shard_count = 1;
     keyspace.state = KeyspaceState::ready;
-    keyspace.home_schema.statements = {make_table};
+    keyspace.schemas["sqlite"].home.statements = {make_table};
     const NodeInfo a = node_in(folder, "a");
     const NodeInfo b = node_in(folder, "b");
     HomeRecord record;
     record.keyspace = keyspace.name;
-    make_home(a, record, keyspace.home_schema);
+    make_home(a, record, keyspace.schemas["sqlite"].home);
     config.catalog = "sqlite:" + (folder / "catalog.db");
     Catalog::create(config.catalog, system_clock()).create_keyspace(keyspace, {a, b}, {0});
     config.keyspace.name = keyspace.name;
@@ -69,7 +69,7 @@ struct World {
     mirror.leg = 1;
     mirror.peer = "a";
     mirror.move_id = "move";
-    make_home(moved_.b, mirror, moved_.keyspace.home_schema);
+    make_home(moved_.b, mirror, moved_.keyspace.schemas["sqlite"].home);
     const HomeName home{moved_.keyspace.name, ShardId{0}};
     in_home(moved_.b, home, [](HomeStore& store, const HomeRecord&) {
       install_capture(store);

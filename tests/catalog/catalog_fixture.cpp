@@ -45,10 +45,10 @@ KeyspaceDefinition shop_definition(KeyspaceState state) {
                         .key = {},
                         .parent = "",
                         .parent_columns = {}}};
-  definition.home_schema.tables = {customer};
-  definition.home_schema.statements = {"CREATE TABLE first", "CREATE INDEX second"};
-  definition.reference_schema.tables = {genre};
-  definition.reference_schema.statements = {"CREATE TABLE third"};
+  definition.schemas["sqlite"].home.tables = {customer};
+  definition.schemas["sqlite"].home.statements = {"CREATE TABLE first", "CREATE INDEX second"};
+  definition.schemas["sqlite"].reference.tables = {genre};
+  definition.schemas["sqlite"].reference.statements = {"CREATE TABLE third"};
   return definition;
 }
 

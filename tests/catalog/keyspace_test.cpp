@@ -55,8 +55,7 @@ TEST_CASE("a keyspace comes back from the catalog as it was stored") {
   CHECK(stored->shard_count == 8);
   CHECK(stored->state == KeyspaceState::ready);
   CHECK(stored->tables == expected.tables);
-  CHECK(stored->home_schema == expected.home_schema);
-  CHECK(stored->reference_schema == expected.reference_schema);
+  CHECK(stored->schemas == expected.schemas);
   CHECK_FALSE(fixture.open().keyspace("other").has_value());
 }
 
@@ -125,16 +124,19 @@ TEST_CASE("a keyspace that was never ready can be dropped and made again") {
   CHECK(catalog.topology("shop").nodes() == shop_nodes());
 }
 
-TEST_CASE("a new schema replaces the old one and is told by the version") {
+TEST_CASE("a schema for another kind of database joins, and is replaced by a newer one") {
   CatalogFixture fixture;
   Catalog catalog = fixture.create();
-  KeyspaceDefinition changed = shop_definition(KeyspaceState::ready);
-  changed.tables.pop_back();
-  changed.home_schema.statements = {"CREATE TABLE other"};
-  catalog.set_keyspace_schema("shop", changed);
-  CHECK(catalog.keyspace("shop")->tables == changed.tables);
-  CHECK(catalog.keyspace("shop")->home_schema == changed.home_schema);
-  CHECK(catalog.version("shop") == 2);
+  const auto before = catalog.keyspace("shop")->schemas;
+  REQUIRE(before.size() == 1);
+  for (const char* statement : {"CREATE TABLE one", "CREATE TABLE other"}) {
+    KeyspaceSchema added;
+    added.home.statements = {statement};
+    catalog.store_schema("shop", "postgres", added);
+    CHECK(catalog.keyspace("shop")->schemas.at("postgres") == added);
+    CHECK(catalog.keyspace("shop")->schemas.at("sqlite") == before.at("sqlite"));
+  }
+  CHECK(catalog.version("shop") == 1);
 }
 
 TEST_CASE("nodes that join keep the indexes of those that are there") {

@@ -71,7 +71,7 @@ TEST_CASE("a minimal file gives the documented defaults") {
   CHECK(config.keyspace.name == "shop");
   CHECK(config.keyspace.hash == "xxh3");
   CHECK(config.keyspace.shards == 1024);
-  CHECK_FALSE(config.keyspace.schema.has_value());
+  CHECK(config.keyspace.schema.empty());
   CHECK(config.nodes.size() == 2);
   CHECK(config.nodes[0].weight == 1.0);
   CHECK(config.nodes[0].state == "active");
@@ -123,7 +123,8 @@ forbidden: {5: [b]}
   CHECK(config.keyspace.key == "int64,text");
   CHECK(config.keyspace.hash == "murmur3");
   CHECK(config.keyspace.shards == 64);
-  CHECK(config.keyspace.schema == "/etc/shop/sql/schema.sql");
+  CHECK(config.keyspace.schema_for("sqlite") == "/etc/shop/sql/schema.sql");
+  CHECK(config.keyspace.schema_for("postgres") == "/etc/shop/sql/schema.sql");
   REQUIRE(config.keyspace.tables.size() == 3);
   CHECK(config.keyspace.tables[0].key == std::vector<std::string>{"tenant", "email"});
   REQUIRE(config.keyspace.tables[1].parent.has_value());

@@ -51,7 +51,7 @@ TEST_CASE("the JSON Schema lists exactly the keys that the loader knows") {
   Keys described;
   collect_keys(schema(), "", described);
 
-  const json text = {{"keyspace", {{"tables", a_table_of_each_kind}}},
+  const json text = {{"keyspace", {{"schema", json::object()}, {"tables", a_table_of_each_kind}}},
                      {"nodes", {{{"name", "a"}}}}};
   ringshard::config::Findings findings("config.yaml");
   ringshard::config::read_config(ringshard::config::parse_document(text.dump()), findings, "/");

@@ -26,7 +26,7 @@ block cpp >"$work/shop/main.cpp"
 block sql >"$work/shop/schema.sql"
 block yaml >"$work/shop/ringshard.yaml"
 
-cmake -S "$here" -B "$work/build" -G Ninja -D CMAKE_BUILD_TYPE=Debug -D RINGSHARD_FROM="$way" \
+cmake -S "$here" -B "$work/build" -G Ninja -D CMAKE_BUILD_TYPE= -D RINGSHARD_FROM="$way" \
   -D README_EXAMPLE="$work/shop/main.cpp"
 cmake --build "$work/build"
 "$work/build/consumer"

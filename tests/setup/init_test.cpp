@@ -43,8 +43,8 @@ TEST_CASE("init makes catalog, placement, and a home for each shard with the tab
           .size() == 8);
   CHECK(fleet.in_all_homes("SELECT role, leg, peer FROM ringshard_home").size() == 8);
   const auto definition = fleet.catalog().keyspace("shop").value();
-  CHECK(definition.home_schema.tables.size() == 2);
-  CHECK(definition.reference_schema.tables.size() == 1);
+  CHECK(definition.schemas.at("sqlite").home.tables.size() == 2);
+  CHECK(definition.schemas.at("sqlite").reference.tables.size() == 1);
   CHECK(fleet.catalog().topology("shop").shard_count() == 8);
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("an init that broke off is begun anew by the next one") {
   FleetFixture fleet("int64", 4, tables);
   fleet.with_schema(good_schema());
   // What a process leaves that was killed while it made homes.
-  fleet.config.keyspace.schema.reset();
+  fleet.config.keyspace.schema.clear();
   fleet.init();
   fleet.catalog().begin_setup("shop");
   const auto half_made = fleet.homes()[0];

@@ -11,12 +11,9 @@
 
 #include "setup/setup.hpp"
 #include "support/paths.hpp"
+#include "support/sqlite_file.hpp"
 
 namespace ringshard::testing {
-
-/// Runs SQL in an SQLite file, which is made if it is not there. Each row of a result is its values
-/// with | between them.
-std::vector<std::string> run_sql(const std::filesystem::path& file, const std::string& sql);
 
 /// Nodes a, b and c, and a keyspace "shop" whose tables are those of `tables`, YAML lines of
 /// keyspace.tables.

@@ -44,7 +44,7 @@ RouterFleet::RouterFleet(const RouterFleetOptions& options) {
   item.name = "item";
   item.key = {"customer"};
   keyspace.tables = {item};
-  keyspace.home_schema.statements = options.statements;
+  keyspace.schemas["sqlite"].home.statements = options.statements;
   for (std::uint32_t i = 0; i < options.nodes; ++i) {
     NodeInfo node;
     node.name = std::string(1, static_cast<char>('a' + i));
@@ -60,7 +60,7 @@ RouterFleet::RouterFleet(const RouterFleetOptions& options) {
     record.keyspace = keyspace.name;
     record.shard = ShardId{shard};
     backend(nodes[placement[shard]].name)
-        .create_home(home(record.shard), record, keyspace.home_schema);
+        .create_home(home(record.shard), record, keyspace.schemas["sqlite"].home);
   }
   Catalog::create(catalog_dsn, clock).create_keyspace(keyspace, nodes, placement);
   config_text = text_of(options, catalog_dsn, nodes);
@@ -125,7 +125,7 @@ std::string RouterFleet::begin_move(ShardId shard, const std::string& source,
   mirror.leg = 1;
   mirror.peer = source;
   mirror.move_id = id;
-  backend(target).create_home(home(shard), mirror, keyspace.home_schema);
+  backend(target).create_home(home(shard), mirror, keyspace.schemas["sqlite"].home);
   const auto capture = [&](HomeStore& store) {
     store.dialect().install_capture(store.session(),
                                     store.dialect().describe_schema(store.session()));

@@ -156,7 +156,9 @@ TEST_CASE("a third-party header is included only where it belongs") {
       {"spdlog", {"src/support/"}},
       {"fmt/", {}},
       {"CLI/", {"migrator/"}},
-      {"nlohmann", {"migrator/", "tests/"}},
+      {"nlohmann",
+       {"src/backend/portable/json.cpp", "migrator/report/", "migrator/plan/plan_file.cpp",
+        "migrator/demo/", "tests/"}},
       {"catch2", {"tests/support/"}},
       {"benchmark/", {"tests/bench/"}},
   };

@@ -1,5 +1,6 @@
 #include "backend/postgres/dialect.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <ringshard/error.hpp>
@@ -55,7 +56,7 @@ Row key_from(RowView texts, const KnownTable& table) {
     const auto* text = std::get_if<std::string_view>(&texts[i]);
     std::string bytes;
     key.push_back(text == nullptr ? Value(Null{})
-                                  : to_value(value_of(table.key_kinds[i], *text, bytes)));
+                                  : to_value(value_of(table.key_kinds[i], *text, bytes, true)));
   }
   return key;
 }
@@ -240,6 +241,18 @@ void PostgresDialect::put_evicting(Session& session, const Table& table, RowView
 
 namespace {
 
+void append_copy_text(std::string& out, std::string_view text) {
+  for (;;) {
+    const std::size_t special = std::min(text.find_first_of("\\\n\r\t"), text.size());
+    out += text.substr(0, special);
+    if (special == text.size()) return;
+    const char byte = text[special];
+    out += '\\';
+    out += byte == '\n' ? 'n' : byte == '\r' ? 'r' : byte == '\t' ? 't' : '\\';
+    text.remove_prefix(special + 1);
+  }
+}
+
 // A value in COPY's text format.
 void append_copy_value(std::string& out, const ValueView& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
@@ -247,31 +260,18 @@ void append_copy_value(std::string& out, const ValueView& value) {
   } else if (const auto* number = std::get_if<double>(&value)) {
     out += text_of(*number);
   } else if (const auto* blob = std::get_if<BlobView>(&value)) {
+    // Values may be large.
     constexpr std::string_view digits = "0123456789abcdef";
     out += "\\\\x";
+    const std::size_t start = out.size();
+    out.resize(start + 2 * blob->bytes.size());
+    char* to = out.data() + start;
     for (const char byte : blob->bytes) {
-      out += digits[static_cast<unsigned char>(byte) >> 4U];
-      out += digits[static_cast<unsigned char>(byte) & 15U];
+      *to++ = digits[static_cast<unsigned char>(byte) >> 4U];
+      *to++ = digits[static_cast<unsigned char>(byte) & 15U];
     }
   } else if (const auto* text = std::get_if<std::string_view>(&value)) {
-    for (const char byte : *text) {
-      switch (byte) {
-        case '\\':
-          out += "\\\\";
-          break;
-        case '\n':
-          out += "\\n";
-          break;
-        case '\r':
-          out += "\\r";
-          break;
-        case '\t':
-          out += "\\t";
-          break;
-        default:
-          out += byte;
-      }
-    }
+    append_copy_text(out, *text);
   } else {
     out += "\\N";
   }
@@ -308,7 +308,47 @@ std::optional<std::int64_t> PostgresDialect::insert_many(Session& session, const
   return static_cast<std::int64_t>(rows.size());
 }
 
-Digest PostgresDialect::digest(Session& session, const Table& table, const KeyRange& range) const {
+namespace {
+
+// What ROW(…)::text has to hold so that it is the text that portable::append_row() makes.
+std::string portable_expression(ColumnKind kind, const std::string& column) {
+  switch (kind) {
+    case ColumnKind::boolean:
+      return column + "::int";
+    case ColumnKind::real4:
+      return "encode(float4send(" + column + " + '0'::real), 'hex')";
+    case ColumnKind::real8:
+      return "encode(float8send(" + column + " + '0'::double precision), 'hex')";
+    case ColumnKind::decimal:
+      return "trim_scale(" + column + ")";
+    case ColumnKind::padded_text:
+      return column + "::text";
+    case ColumnKind::bytes:
+      return "encode(" + column + ", 'hex')";
+    case ColumnKind::timestamp_utc:
+      return column + " AT TIME ZONE 'UTC'";
+    case ColumnKind::integer:
+    case ColumnKind::text:
+    case ColumnKind::uuid:
+    case ColumnKind::timestamp:
+    case ColumnKind::json:
+    case ColumnKind::other:
+      break;
+  }
+  return column;
+}
+
+std::string row_expression(const Table& table, RowForm form) {
+  if (form == RowForm::native) return quoted_list(table.columns);
+  return joined(table.columns.size(), ", ", [&](std::size_t i) {
+    return portable_expression(table.kinds.at(i), quoted(table.columns[i]));
+  });
+}
+
+}  // namespace
+
+Digest PostgresDialect::digest(Session& session, const Table& table, const KeyRange& range,
+                               RowForm form) const {
   PostgresSession& in = own(session);
   std::vector<ValueView> parameters;
   add_bounds(range, parameters);
@@ -319,7 +359,8 @@ Digest PostgresDialect::digest(Session& session, const Table& table, const KeyRa
       "COALESCE(div(sum(low) + 18446744073709551616 * count(*) FILTER (WHERE low < 0), "
       "18446744073709551616), 0)::text FROM (SELECT hashtextextended(r, 0) AS low, "
       "hashtextextended(r, 1) AS high FROM (SELECT ROW(" +
-      quoted_list(table.columns) + ")::text COLLATE \"C\" AS r FROM " + table_name(in, table.name) +
+      row_expression(table, form) + ")::text COLLATE \"C\" AS r FROM " +
+      table_name(in, table.name) +
       range_condition(table, range.after.has_value(), range.through.has_value()) +
       ") AS texts OFFSET 0) AS hashes";
   Digest digest;
@@ -336,16 +377,32 @@ Digest PostgresDialect::digest(Session& session, const Table& table, const KeyRa
 // ---- counters
 // --------------------------------------------------------------------------------------
 
+namespace {
+
+// The sequences of a home, whose name is $1, that belong to a column: name, table, column, whether
+// they count upwards.
+constexpr std::string_view owned_sequences =
+    "SELECT c.relname AS name, t.relname AS table_name, a.attname AS column_name, "
+    "(q.seqincrement > 0)::int AS upwards FROM pg_depend d JOIN pg_class c ON c.oid = d.objid JOIN "
+    "pg_namespace n ON n.oid = c.relnamespace JOIN pg_sequence q ON q.seqrelid = c.oid JOIN "
+    "pg_class t ON t.oid = d.refobjid JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = "
+    "d.refobjsubid WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass "
+    "AND d.deptype IN ('a', 'i') AND n.nspname = $1";
+
+}  // namespace
+
 std::vector<Counter> PostgresDialect::counters(Session& session) const {
   PostgresSession& in = own(session);
   std::vector<Counter> counters;
   // One that never gave out a number has no last one.
   in.for_each(
-      "SELECT sequencename, last_value FROM pg_sequences WHERE schemaname = $1 AND last_value IS "
-      "NOT "
-      "NULL AND sequencename NOT LIKE 'ringshard\\_%' ORDER BY sequencename",
+      "SELECT s.sequencename, COALESCE(o.table_name, ''), s.last_value FROM pg_sequences s LEFT "
+      "JOIN (" +
+          std::string(owned_sequences) +
+          ") AS o ON o.name = s.sequencename WHERE s.schemaname = $1 AND s.last_value IS NOT NULL "
+          "AND s.sequencename NOT LIKE 'ringshard\\_%' ORDER BY s.sequencename",
       {std::string_view(in.home()->str())}, [&counters](RowView row) {
-        counters.push_back({text_of(row[0]), std::get<std::int64_t>(row[1])});
+        counters.push_back({text_of(row[0]), text_of(row[1]), std::get<std::int64_t>(row[2])});
         return true;
       });
   return counters;
@@ -362,6 +419,28 @@ void PostgresDialect::raise_counters(Session& session, const std::vector<Counter
                 "now.last_value < $1::bigint ELSE now.last_value > $1::bigint END)",
             {counter.last});
   }
+}
+
+void PostgresDialect::raise_foreign_counters(Session& session, const HomeSchema& schema,
+                                             const std::vector<Counter>& counters) const {
+  PostgresSession& in = own(session);
+  std::vector<Counter> here;
+  for (const Row& row : in.rows(owned_sequences, {std::string_view(in.home()->str())})) {
+    const auto& name = std::get<std::string>(row[0]);
+    const auto& table_of_it = std::get<std::string>(row[1]);
+    const auto& column = std::get<std::string>(row[2]);
+    const Table* described = schema.find(table_of_it);
+    if (described == nullptr || std::get<std::int64_t>(row[3]) == 0) continue;
+    std::int64_t last = 0;
+    for (const Counter& counter : counters)
+      if (counter.table == table_of_it) last = std::max(last, counter.last);
+    // The other database may have counted by its greatest id. Found by the key's index.
+    if (!described->key.empty() && described->key.front() == column)
+      last = std::max(last, in.integer("SELECT max(" + quoted(column) + ") FROM " +
+                                       table_name(in, table_of_it)));
+    if (last > 0) here.push_back({name, table_of_it, last});
+  }
+  raise_counters(in, here);
 }
 
 }  // namespace ringshard::postgres

@@ -9,6 +9,7 @@ struct KnownSchema;
 
 class PostgresDialect final : public Dialect {
  public:
+  std::string_view engine() const noexcept override { return "postgres"; }
   const Quirks& quirks() const noexcept override;
   std::shared_ptr<const HomeSchema> schema(Session& session) const override;
   HomeSchema describe_schema(Session& session) const override;
@@ -30,9 +31,12 @@ class PostgresDialect final : public Dialect {
                                 std::int64_t limit) const override;
   bool log_has(Session& session, const Table& table, const Row& key) const override;
   void put_evicting(Session& session, const Table& table, RowView row) const override;
-  Digest digest(Session& session, const Table& table, const KeyRange& range) const override;
+  Digest digest(Session& session, const Table& table, const KeyRange& range,
+                RowForm form) const override;
   std::vector<Counter> counters(Session& session) const override;
   void raise_counters(Session& session, const std::vector<Counter>& counters) const override;
+  void raise_foreign_counters(Session& session, const HomeSchema& schema,
+                              const std::vector<Counter>& counters) const override;
 };
 
 }  // namespace ringshard::postgres

@@ -19,15 +19,20 @@ constexpr std::string_view tables_of_home =
 
 constexpr std::string_view columns_of_home =
     "SELECT a.attrelid::bigint, a.attname, a.atttypid::bigint, "
-    "format_type(a.atttypid, a.atttypmod), a.attgenerated::text, a.attidentity::text "
-    "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
+    "format_type(a.atttypid, a.atttypmod), a.attgenerated::text, a.attidentity::text, "
+    "COALESCE(NULLIF(t.typbasetype, 0), t.oid)::bigint "
+    "FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = "
+    "a.atttypid "
     "WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 "
     "AND NOT a.attisdropped ORDER BY a.attrelid, a.attnum";
 
 // One row for each column of a unique index.
 constexpr std::string_view unique_indexes_of_home =
     "SELECT i.indrelid::bigint, i.indexrelid::bigint, i.indisprimary, a.attname, "
-    "CASE WHEN co.oid IS NULL OR co.collname = 'default' THEN '' "
+    "CASE WHEN co.oid IS NULL THEN '' WHEN co.collname = 'default' THEN (SELECT CASE WHEN "
+    "datcollate IN ('C', 'POSIX', 'C.UTF-8', 'C.utf8') AND COALESCE(to_jsonb(d) ->> "
+    "'datlocprovider', 'c') = 'c' THEN "
+    "'\"C\"' ELSE '' END FROM pg_database d WHERE datname = current_database()) "
     "ELSE co.oid::regcollation::text END, pg_get_indexdef(i.indexrelid, k.n::int, true), "
     "pg_get_expr(i.indpred, i.indrelid, true), "
     "COALESCE((to_jsonb(i) ->> 'indnullsnotdistinct')::boolean, false), "
@@ -247,6 +252,7 @@ KnownSchema read_tables(PostgresSession& session) {
     Table* table = table_of(row[0]);
     if (table == nullptr || !text_of(row[4]).empty()) return true;  // generated: left to the target
     table->columns.push_back(text_of(row[1]));
+    table->kinds.push_back(column_kind_of(static_cast<unsigned>(std::get<std::int64_t>(row[6]))));
     known.tables[table->name].column_types.push_back(text_of(row[3]));
     if (text_of(row[5]) == "a") table->fixed_columns.push_back(text_of(row[1]));
     return true;

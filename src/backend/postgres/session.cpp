@@ -435,8 +435,9 @@ void PostgresSession::query(std::string_view sql, std::span<const ValueView> par
   const std::string_view statement = one_statement(sql);
   Implicit transaction(*this);
   const ResultHandle result = run(statement, parameters);
+  const bool pinned = settings_are_pinned();
   transaction.commit();
-  ResultRows rows(result.get());
+  ResultRows rows(result.get(), pinned);
   sink.columns(rows.names());
   for (int i = 0; i < rows.count(); ++i)
     if (!sink.row(rows.row(i))) break;
@@ -457,7 +458,7 @@ void PostgresSession::scan(std::string_view sql, std::span<const ValueView> para
                              : scan_rows_min;
     const ResultHandle result =
         run("FETCH FORWARD " + std::to_string(rows_max) + " FROM " + cursor, {});
-    ResultRows rows(result.get());
+    ResultRows rows(result.get(), settings_are_pinned());
     if (first) sink.columns(rows.names());
     if (rows.count() > 0)
       row_bytes_ = std::max(1.0, static_cast<double>(PQresultMemorySize(result.get())) /

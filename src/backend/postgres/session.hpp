@@ -104,6 +104,9 @@ class PostgresSession final : public Session {
   void begin_outside(TxMode mode, Deadline lock_deadline, const std::string& lock);
   void end_transaction() noexcept;
   void forget_definitions() noexcept;
+  bool settings_are_pinned() const noexcept {
+    return spec_.use == SessionUse::maintenance || is_survivable_;
+  }
   std::string place() const;
 
   const SessionSpec spec_;

@@ -16,12 +16,21 @@ namespace {
 // Fixed for all time, in the server's pg_type.dat.
 constexpr unsigned type_boolean = 16;
 constexpr unsigned type_bytes = 17;
+constexpr unsigned type_name = 19;
 constexpr unsigned type_int8 = 20;
 constexpr unsigned type_int2 = 21;
 constexpr unsigned type_int4 = 23;
+constexpr unsigned type_text = 25;
 constexpr unsigned type_oid = 26;
 constexpr unsigned type_float4 = 700;
 constexpr unsigned type_float8 = 701;
+constexpr unsigned type_padded_text = 1042;
+constexpr unsigned type_varchar = 1043;
+constexpr unsigned type_timestamp = 1114;
+constexpr unsigned type_timestamptz = 1184;
+constexpr unsigned type_numeric = 1700;
+constexpr unsigned type_uuid = 2950;
+constexpr unsigned type_jsonb = 3802;
 
 template <class Number>
 std::string number_text(Number number) {
@@ -47,20 +56,31 @@ double parsed_double(std::string_view text) {
   return parsed<double>(text);
 }
 
-int hex_digit(char digit) noexcept {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
+constexpr std::array<unsigned char, 256> hex_values = [] {
+  std::array<unsigned char, 256> values{};
+  for (unsigned char i = 0; i < 10; ++i) values[static_cast<std::size_t>('0' + i)] = i;
+  for (unsigned char i = 10; i < 16; ++i) {
+    values[static_cast<std::size_t>('a' + i - 10)] = i;
+    values[static_cast<std::size_t>('A' + i - 10)] = i;
+  }
+  return values;
+}();
+
+unsigned char hex_digit(char digit) noexcept {
+  return hex_values[static_cast<unsigned char>(digit)];
 }
 
 // bytea_output may be "escape" in a session of the application.
 std::string unescaped(std::string_view text) {
   std::string bytes;
   if (text.substr(0, 2) == "\\x") {
-    bytes.reserve(text.size() / 2);
-    for (std::size_t i = 2; i + 1 < text.size(); i += 2)
-      bytes += static_cast<char>(hex_digit(text[i]) * 16 + hex_digit(text[i + 1]));
+    // Values may be large.
+    bytes.resize((text.size() - 2) / 2);
+    const char* from = text.data() + 2;
+    for (char& byte : bytes) {
+      byte = static_cast<char>(hex_digit(from[0]) << 4U | hex_digit(from[1]));
+      from += 2;
+    }
     return bytes;
   }
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -132,12 +152,50 @@ Kind kind_of(unsigned type) noexcept {
     case type_float4:
     case type_float8:
       return Kind::number;
+    case type_timestamptz:
+      return Kind::moment;
     default:
       return Kind::text;
   }
 }
 
-ValueView value_of(Kind kind, std::string_view text, std::string& bytes) {
+ColumnKind column_kind_of(unsigned type) noexcept {
+  switch (type) {
+    case type_boolean:
+      return ColumnKind::boolean;
+    case type_bytes:
+      return ColumnKind::bytes;
+    case type_int2:
+    case type_int4:
+    case type_int8:
+    case type_oid:
+      return ColumnKind::integer;
+    case type_float4:
+      return ColumnKind::real4;
+    case type_float8:
+      return ColumnKind::real8;
+    case type_numeric:
+      return ColumnKind::decimal;
+    case type_name:
+    case type_text:
+    case type_varchar:
+      return ColumnKind::text;
+    case type_padded_text:
+      return ColumnKind::padded_text;
+    case type_uuid:
+      return ColumnKind::uuid;
+    case type_timestamp:
+      return ColumnKind::timestamp;
+    case type_timestamptz:
+      return ColumnKind::timestamp_utc;
+    case type_jsonb:
+      return ColumnKind::json;
+    default:
+      return ColumnKind::other;
+  }
+}
+
+ValueView value_of(Kind kind, std::string_view text, std::string& bytes, bool pinned) {
   switch (kind) {
     case Kind::integer:
       return parsed<std::int64_t>(text);
@@ -148,13 +206,17 @@ ValueView value_of(Kind kind, std::string_view text, std::string& bytes) {
     case Kind::bytes:
       bytes = unescaped(text);
       return BlobView{bytes};
+    case Kind::moment:
+      if (pinned && text.ends_with("+00")) text.remove_suffix(3);
+      break;
     case Kind::text:
       break;
   }
   return text;
 }
 
-ResultRows::ResultRows(const PGresult* result) : result_(result), count_(PQntuples(result)) {
+ResultRows::ResultRows(const PGresult* result, bool pinned)
+    : result_(result), count_(PQntuples(result)), pinned_(pinned) {
   const int width = PQnfields(result);
   for (int i = 0; i < width; ++i) {
     names_.emplace_back(PQfname(result, i));
@@ -173,7 +235,7 @@ RowView ResultRows::row(int index) {
     }
     const std::string_view text(PQgetvalue(result_, index, column),
                                 static_cast<std::size_t>(PQgetlength(result_, index, column)));
-    row_[i] = value_of(kinds_[i], text, bytes_[i]);
+    row_[i] = value_of(kinds_[i], text, bytes_[i], pinned_);
   }
   return row_;
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/schema.hpp"
+
 struct pg_result;
 
 namespace ringshard::postgres {
@@ -33,17 +35,23 @@ class Parameters {
 };
 
 /// The type of a value as it is read: integers (booleans as 0 and 1), floating-point numbers and
-/// bytes are what they are, everything else is the text that the server shows.
-enum class Kind : unsigned char { text, integer, number, boolean, bytes };
+/// bytes are what they are, everything else is the text that the server shows. A moment is shown
+/// without its offset where that is known to be UTC.
+enum class Kind : unsigned char { text, integer, number, boolean, bytes, moment };
 Kind kind_of(unsigned type_oid) noexcept;
 
-/// What the server's text of a value stands for. `bytes` keeps unescaped bytes alive.
-ValueView value_of(Kind kind, std::string_view text, std::string& bytes);
+/// What a column of this type holds.
+ColumnKind column_kind_of(unsigned type_oid) noexcept;
+
+/// What the server's text of a value stands for. `bytes` keeps unescaped bytes alive. `pinned`: the
+/// server made it under the settings that ringshard's own transactions have.
+ValueView value_of(Kind kind, std::string_view text, std::string& bytes, bool pinned);
 
 /// The rows of a result, one at a time.
 class ResultRows {
  public:
-  explicit ResultRows(const pg_result* result);
+  /// `pinned` as for value_of().
+  explicit ResultRows(const pg_result* result, bool pinned = false);
 
   int count() const noexcept { return count_; }
   std::span<const std::string_view> names() const noexcept { return names_; }
@@ -53,6 +61,7 @@ class ResultRows {
  private:
   const pg_result* result_;
   int count_;
+  bool pinned_;
   std::vector<std::string_view> names_;
   std::vector<Kind> kinds_;
   std::vector<ValueView> row_;

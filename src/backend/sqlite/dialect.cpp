@@ -3,6 +3,7 @@
 #include <ringshard/error.hpp>
 #include <utility>
 
+#include "backend/portable/portable.hpp"
 #include "backend/sqlite/capture.hpp"
 #include "backend/sqlite/schema_reader.hpp"
 #include "backend/sqlite/session.hpp"
@@ -15,14 +16,19 @@ namespace {
 
 class DigestSink final : public ResultSink {
  public:
+  /// `kinds`: of the columns, for the portable form; empty for the native one.
+  explicit DigestSink(std::span<const ColumnKind> kinds) : kinds_(kinds) {}
+
   bool row(RowView row) override {
-    const core::Hash128 hash = core::hash_row(row, scratch_);
+    const core::Hash128 hash =
+        kinds_.empty() ? core::hash_row(row, scratch_) : portable::hash_row(kinds_, row, scratch_);
     digest_.add(hash.low, hash.high);
     return true;
   }
   const Digest& digest() const noexcept { return digest_; }
 
  private:
+  const std::span<const ColumnKind> kinds_;
   std::string scratch_;
   Digest digest_;
 };
@@ -133,10 +139,12 @@ void SqliteDialect::put_evicting(Session& session, const Table& table, RowView r
                   row);
 }
 
-Digest SqliteDialect::digest(Session& session, const Table& table, const KeyRange& range) const {
+Digest SqliteDialect::digest(Session& session, const Table& table, const KeyRange& range,
+                             RowForm form) const {
   std::vector<ValueView> parameters;
   add_bounds(range, parameters);
-  DigestSink sink;
+  DigestSink sink(form == RowForm::portable ? std::span<const ColumnKind>(table.kinds)
+                                            : std::span<const ColumnKind>());
   session.query("SELECT " + quoted_list(table.columns) + " FROM main." + quoted(table.name) +
                     range_condition(table, range.after.has_value(), range.through.has_value()),
                 parameters, sink);
@@ -151,7 +159,7 @@ std::vector<Counter> SqliteDialect::counters(Session& session) const {
                      const auto* name = std::get_if<std::string_view>(&row[0]);
                      const auto* last = std::get_if<std::int64_t>(&row[1]);
                      if (name != nullptr && last != nullptr && !is_reserved(*name))
-                       counters.push_back({std::string(*name), *last});
+                       counters.push_back({std::string(*name), std::string(*name), *last});
                      return true;
                    });
   return counters;
@@ -170,6 +178,21 @@ void SqliteDialect::raise_counters(Session& session, const std::vector<Counter>&
                           : "INSERT INTO main.sqlite_sequence (name, seq) VALUES ($1, $2)",
                     {name, counter.last});
   }
+}
+
+void SqliteDialect::raise_foreign_counters(Session& session, const HomeSchema& schema,
+                                           const std::vector<Counter>& counters) const {
+  // A table without AUTOINCREMENT goes on after its greatest id.
+  std::vector<Counter> here;
+  for (const Counter& counter : counters) {
+    const bool counts = session.integer(
+                            "SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name "
+                            "= $1 AND sql LIKE '%autoincrement%'",
+                            {std::string_view(counter.table)}) > 0;
+    if (counts && schema.find(counter.table) != nullptr)
+      here.push_back({counter.table, counter.table, counter.last});
+  }
+  raise_counters(session, here);
 }
 
 }  // namespace ringshard::sqlite

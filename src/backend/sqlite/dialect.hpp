@@ -6,6 +6,7 @@ namespace ringshard::sqlite {
 
 class SqliteDialect final : public Dialect {
  public:
+  std::string_view engine() const noexcept override { return "sqlite"; }
   const Quirks& quirks() const noexcept override;
   std::shared_ptr<const HomeSchema> schema(Session& session) const override;
   HomeSchema describe_schema(Session& session) const override;
@@ -19,9 +20,12 @@ class SqliteDialect final : public Dialect {
                                 std::int64_t limit) const override;
   bool log_has(Session& session, const Table& table, const Row& key) const override;
   void put_evicting(Session& session, const Table& table, RowView row) const override;
-  Digest digest(Session& session, const Table& table, const KeyRange& range) const override;
+  Digest digest(Session& session, const Table& table, const KeyRange& range,
+                RowForm form) const override;
   std::vector<Counter> counters(Session& session) const override;
   void raise_counters(Session& session, const std::vector<Counter>& counters) const override;
+  void raise_foreign_counters(Session& session, const HomeSchema& schema,
+                              const std::vector<Counter>& counters) const override;
 };
 
 }  // namespace ringshard::sqlite

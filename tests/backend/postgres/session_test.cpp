@@ -137,7 +137,7 @@ TEST_CASE("counters are raised in the direction in which they count, under their
   };
   const auto raise = [&world](std::int64_t last) {
     world.home.maintain(TxMode::write, [last](HomeStore& store) {
-      store.dialect().raise_counters(store.session(), {{"down", last}});
+      store.dialect().raise_counters(store.session(), {{"down", "", last}});
       return 0;
     });
   };
@@ -155,7 +155,7 @@ TEST_CASE("counters are raised in the direction in which they count, under their
   TestDatabase other("other");
   TestHome copy(open_backend(other.dsn(), system_clock()), at_rest(), schema.statements);
   copy.maintain(TxMode::write, [](HomeStore& store) {
-    store.dialect().raise_counters(store.session(), {{"first_id_seq", 9}});
+    store.dialect().raise_counters(store.session(), {{"first_id_seq", "second", 9}});
     return 0;
   });
   copy.run("INSERT INTO second DEFAULT VALUES");

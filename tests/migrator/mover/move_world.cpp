@@ -8,11 +8,11 @@
 
 namespace ringshard::testing {
 
-MoveWorld::MoveWorld(std::string_view schema_sql, Engine engine)
-    : home_{"shop", shard}, engine_(engine) {
-  if (engine != Engine::sqlite)
-    for (const char* name : {"source", "target", "catalog"})
-      databases_.emplace(name, std::make_unique<TestDatabase>(name));
+MoveWorld::MoveWorld(const Side& source, const Side& target)
+    : home_{"shop", shard},
+      engines_{{"source", source.engine}, {"target", target.engine}, {"catalog", source.engine}} {
+  for (const auto& [name, engine] : engines_)
+    if (engine != Engine::sqlite) databases_.emplace(name, std::make_unique<TestDatabase>(name));
   options.chunk_rows = 3;
   options.tail_rows = 4;
   options.lease = std::chrono::seconds(60);
@@ -30,7 +30,7 @@ MoveWorld::MoveWorld(std::string_view schema_sql, Engine engine)
     backends_.find(name)->second->prepare_node();
   }
   HomeSchema schema;
-  schema.statements.emplace_back(schema_sql);
+  schema.statements.emplace_back(source.schema_sql);
   HomeRecord at_rest;
   at_rest.keyspace = home_.keyspace;
   at_rest.shard = shard;
@@ -46,7 +46,9 @@ MoveWorld::MoveWorld(std::string_view schema_sql, Engine engine)
   definition.key_type = "int64";
   definition.shard_count = 1;
   definition.state = KeyspaceState::ready;
-  definition.home_schema = schema;
+  definition.schemas[std::string(backend("target").dialect().engine())].home.statements = {
+      std::string(target.schema_sql)};
+  definition.schemas[std::string(backend("source").dialect().engine())].home = schema;
   for (const Table& table : schema.tables) {
     TableDefinition divided;
     divided.name = table.name;
@@ -68,11 +70,14 @@ MoveWorld::MoveWorld(std::string_view schema_sql, Engine engine)
 std::string MoveWorld::dsn(std::string_view node) const {
   const auto database = databases_.find(node);
   if (database == databases_.end()) return "sqlite:" + (folder_ / node).string();
-  return engine_ == Engine::pgbouncer ? database->second->pooled_dsn() : database->second->dsn();
+  return engines_.find(node)->second == Engine::pgbouncer ? database->second->pooled_dsn()
+                                                          : database->second->dsn();
 }
 
 std::string MoveWorld::catalog_dsn() const {
-  return databases_.empty() ? "sqlite:" + (folder_ / "catalog.db").string() : dsn("catalog");
+  return engines_.find("catalog")->second == Engine::sqlite
+             ? "sqlite:" + (folder_ / "catalog.db").string()
+             : dsn("catalog");
 }
 
 Config MoveWorld::config() const {

@@ -25,8 +25,14 @@ enum class Engine {
   pgbouncer  ///< PostgreSQL behind PgBouncer in transaction mode
 };
 
+/// A node, and what homes are made of there.
+struct Side {
+  Engine engine;
+  std::string_view schema_sql;
+};
+
 /// Two real nodes with one shard's home on the first of them, and all that moves it; the catalog is
-/// in a database of the same kind. The last two need the tests' server.
+/// in a database of that one's kind. The last two engines need the tests' server.
 ///
 ///     MoveWorld world("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)");
 ///     world.sql("INSERT INTO item VALUES (1, 'one')");
@@ -35,7 +41,9 @@ class MoveWorld {
  public:
   static constexpr ShardId shard{0};
 
-  explicit MoveWorld(std::string_view schema_sql, Engine engine = Engine::sqlite);
+  explicit MoveWorld(std::string_view schema_sql, Engine engine = Engine::sqlite)
+      : MoveWorld(Side{engine, schema_sql}, Side{engine, schema_sql}) {}
+  MoveWorld(const Side& source, const Side& target);
 
   const HomeName& home() const { return home_; }
   Config config() const;
@@ -86,7 +94,7 @@ class MoveWorld {
 
   TemporaryFolder folder_;
   HomeName home_;
-  Engine engine_;
+  std::map<std::string, Engine, std::less<>> engines_;
   std::map<std::string, std::unique_ptr<TestDatabase>, std::less<>> databases_;  // of PostgreSQL
   std::map<std::string, std::unique_ptr<Backend>, std::less<>> backends_;
 };

@@ -2,6 +2,7 @@
 
 #include "migrator/mover/move_world.hpp"
 #include "support/catch.hpp"
+#include "support/sanitizer.hpp"
 
 namespace ringshard::testing {
 namespace {
@@ -77,7 +78,7 @@ TEST_CASE(
 TEST_CASE("a blob of 64 MB arrives, copied and double-written") {
   MoveWorld world("CREATE TABLE big (id INTEGER PRIMARY KEY, data BLOB)");
   Cluster cluster = world.cluster();
-  std::string bytes(std::size_t{64} << 20, '\0');
+  std::string bytes(large_value_bytes, '\0');
   for (std::size_t i = 0; i < bytes.size(); i += 4093) bytes[i] = static_cast<char>(i);
   cluster.execute(MoveWorld::shard, "INSERT INTO big VALUES (1, $1)", Blob{bytes});
   bytes[12345] = 'x';
@@ -88,7 +89,7 @@ TEST_CASE("a blob of 64 MB arrives, copied and double-written") {
     REQUIRE(world.run().stage == MoveStage::observing);
   }
   const Row lengths = world.rows("SELECT count(*), sum(length(data)) FROM big", "target")[0];
-  CHECK(lengths == Row{std::int64_t{2}, std::int64_t{2} * (std::int64_t{64} << 20)});
+  CHECK(lengths == Row{std::int64_t{2}, static_cast<std::int64_t>(2 * large_value_bytes)});
   CHECK(world.verify().equal());
 }
 

@@ -1,0 +1,90 @@
+#include <algorithm>
+
+#include "backend/portable/portable.hpp"
+
+namespace ringshard::portable {
+
+namespace {
+
+std::string list(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+bool compares_bytes(std::string_view collation) {
+  static constexpr std::string_view names[] = {"C",      "POSIX",     "C.UTF-8",
+                                               "C.utf8", "ucs_basic", "pg_c_utf8"};
+  if (collation.size() > 2 && collation.front() == '"')
+    collation = collation.substr(1, collation.size() - 2);
+  return std::ranges::find(names, collation) != std::end(names);
+}
+
+// Nothing if values of this key column are in the same order on both sides.
+std::string order_problem(const Table& typed, const Table& untyped, std::size_t part) {
+  const std::string& column = typed.key[part];
+  switch (typed.kinds[typed.key_positions[part]]) {
+    case ColumnKind::integer:
+    case ColumnKind::boolean:
+    case ColumnKind::bytes:
+    case ColumnKind::uuid:
+      return {};
+    case ColumnKind::text:
+      if (!untyped.key_collations[part].empty())
+        return "column " + column + " of its primary key has the collation " +
+               untyped.key_collations[part] + " on one side, which the other does not have";
+      if (!compares_bytes(typed.key_collations[part]))
+        return "column " + column +
+               " of its primary key is not in the order of its bytes on one side, as it is on the "
+               "other: declare it with COLLATE \"C\" there";
+      return {};
+    case ColumnKind::real4:
+    case ColumnKind::real8:
+    case ColumnKind::decimal:
+    case ColumnKind::padded_text:
+    case ColumnKind::timestamp:
+    case ColumnKind::timestamp_utc:
+    case ColumnKind::json:
+    case ColumnKind::other:
+      break;
+  }
+  return "column " + column +
+         " of its primary key is neither an integer, a text, a UUID nor bytes, and other values "
+         "are not in the same order in both databases";
+}
+
+void compare(const Table& typed, const Table& untyped, std::vector<Obstacle>& obstacles) {
+  const auto add = [&](const std::string& reason) { obstacles.push_back({typed.name, reason}); };
+  if (typed.columns != untyped.columns)
+    return add("has the columns " + list(typed.columns) + " on one side and " +
+               list(untyped.columns) + " on the other: both need the same ones in the same order");
+  if (typed.key != untyped.key)
+    return add("has the primary key (" + list(typed.key) + ") on one side and (" +
+               list(untyped.key) + ") on the other");
+  for (std::size_t part = 0; part < typed.key.size(); ++part) {
+    const std::string problem = order_problem(typed, untyped, part);
+    if (!problem.empty()) add(problem);
+  }
+}
+
+}  // namespace
+
+bool is_typed(const HomeSchema& schema) noexcept {
+  return std::ranges::any_of(schema.tables,
+                             [](const Table& table) { return !table.kinds.empty(); });
+}
+
+std::vector<Obstacle> obstacles(const HomeSchema& typed, const HomeSchema& untyped) {
+  std::vector<Obstacle> found;
+  for (const Table& table : typed.tables) {
+    if (const Table* other = untyped.find(table.name))
+      compare(table, *other, found);
+    else
+      found.push_back({table.name, "is on one side only"});
+  }
+  for (const Table& table : untyped.tables)
+    if (typed.find(table.name) == nullptr) found.push_back({table.name, "is on one side only"});
+  return found;
+}
+
+}  // namespace ringshard::portable
