@@ -42,6 +42,7 @@ struct Parsed {
   RouteOptions route;
   RingOptions ring;
   PlanOptions plan;
+  PreflightOptions preflight;
   ApplyOptions apply;
   StatusOptions status;
   VerifyOptions verify;
@@ -65,6 +66,7 @@ class Parser {
     add_route();
     add_ring();
     add_plan();
+    add_preflight();
     add_apply();
     add_status();
     add_verify();
@@ -201,6 +203,13 @@ class Parser {
     add_planning(command, parsed_.plan.planning);
     command.add_option("--out", parsed_.plan.out, "Write the plan to a file for `apply --plan`")
         ->type_name("FILE");
+  }
+
+  void add_preflight() {
+    CLI::App& command =
+        add("preflight", "Look for what would stop or hold up the moves of a plan; changes nothing",
+            "ringshard preflight", parsed_.preflight);
+    add_planning(command, parsed_.preflight.planning);
   }
 
   void add_apply() {

@@ -63,6 +63,11 @@ struct PlanOptions {
   std::optional<std::filesystem::path> out;
 };
 
+struct PreflightOptions {
+  CommonOptions common;
+  PlanningOptions planning;
+};
+
 struct ApplyOptions {
   CommonOptions common;
   PlanningOptions planning;
@@ -132,7 +137,7 @@ struct UsageError {
 };
 
 using Command = std::variant<HelpRequest, UsageError, InitOptions, ImportOptions, RouteOptions,
-                             RingOptions, PlanOptions, ApplyOptions, StatusOptions, VerifyOptions,
+                             RingOptions, PlanOptions, PreflightOptions, ApplyOptions, StatusOptions, VerifyOptions,
                              ResumeOptions, WishOptions, DoctorOptions, EventsOptions>;
 
 /// Reads the arguments after the program's name. Never throws for anything that they hold.

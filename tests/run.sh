@@ -56,12 +56,25 @@ for preset in "${presets[@]}"; do
   [ -n "$preset" ] || continue
   echo "== building $preset"
   more=()
-  if [ "$preset" = release ]; then more=(-D "RINGSHARD_TEST_UNIT=$unit_in_release"); fi
-  cmake --preset "$preset" "${more[@]}" >"build/$preset.configure.log" 2>&1 || {
+  targets=(ringshard_tests)
+  if [ "$preset" = release ]; then
+    more=(-D "RINGSHARD_TEST_UNIT=$unit_in_release" -D RINGSHARD_BUILD_BENCH=OFF)
+    targets=(all)
+  fi
+  # The build for ThreadSanitizer is that of a project which has ringshard as a subdirectory.
+  folder=.
+  if [ "$preset" = tsan ]; then
+    folder=tests/consumer
+    more=(--preset tsan-subdirectory)
+    targets+=(consumer)
+  else
+    more+=(--preset "$preset")
+  fi
+  cmake -S "$folder" "${more[@]}" >"build/$preset.configure.log" 2>&1 || {
     cat "build/$preset.configure.log" >&2
     exit 1
   }
-  NINJA_STATUS="$preset [%f/%t] " "${start[@]}" cmake --build --preset "$preset" --parallel "$jobs"
+  NINJA_STATUS="$preset [%f/%t] " "${start[@]}" cmake --build "build/$preset" --target "${targets[@]}" --parallel "$jobs"
   echo "subdirs(\"$PWD/build/$preset\")" >>build/all/CTestTestfile.cmake
 done
 

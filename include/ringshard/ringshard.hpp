@@ -6,6 +6,7 @@
 #include <ringshard/config.hpp>
 #include <ringshard/error.hpp>
 #include <ringshard/hash.hpp>
+#include <ringshard/id_generator.hpp>
 #include <ringshard/ids.hpp>
 #include <ringshard/key.hpp>
 #include <ringshard/log.hpp>

@@ -12,10 +12,12 @@
 #include "migrator/commands/view.hpp"
 #include "migrator/plan/plan_file.hpp"
 #include "migrator/plan/planning.hpp"
+#include "migrator/plan/preflight.hpp"
 #include "migrator/report/format.hpp"
 #include "migrator/report/plan_report.hpp"
 #include "setup/engine_schema.hpp"
 #include "setup/setup.hpp"
+#include "support/log.hpp"
 
 namespace ringshard::cli {
 namespace {
@@ -112,6 +114,22 @@ void prepare_targets(OpenFleet& fleet, const Plan& plan, const WantedNodes& want
   }
 }
 
+/// What would stop a move is found out while nothing has changed.
+void require_possible(OpenFleet& fleet, const Plan& plan, const WantedNodes& wanted,
+                      Context& context) {
+  std::string text;
+  for (const PreflightFinding& finding :
+       preflight(fleet, plan.moves, wanted.nodes, context.clock)) {
+    if (finding.passing) continue;  // the moves wait for it
+    if (finding.blocks)
+      text += "\n  node '" + finding.node + "': " + finding.object + " " + finding.text;
+    else
+      log::warning(describe(finding));
+  }
+  if (!text.empty())
+    throw Error(ErrorCode::schema, "these moves are not possible like this:" + text);
+}
+
 std::vector<MoveRecord> records_of(const Plan& plan) {
   std::vector<MoveRecord> records;
   for (const PlannedMove& move : plan.moves) {
@@ -136,6 +154,7 @@ MovesReport run_plan(OpenFleet& fleet, const Plan& plan, const MoveOptions& opti
   const WantedNodes wanted = nodes_of(fleet, plan, fleet.catalog.moves(plan.keyspace, true));
   store_schemas(fleet, plan, wanted, context);
   prepare_targets(fleet, plan, wanted, context, view);
+  require_possible(fleet, plan, wanted, context);
   const std::vector<MoveRecord> moves = records_of(plan);
   if (moves.empty())
     fleet.catalog.store_nodes(plan.keyspace, wanted.nodes);

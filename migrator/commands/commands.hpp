@@ -16,6 +16,7 @@ int run(const ImportOptions& options, Context& context);
 int run(const RouteOptions& options, Context& context);
 int run(const RingOptions& options, Context& context);
 int run(const PlanOptions& options, Context& context);
+int run(const PreflightOptions& options, Context& context);
 int run(const ApplyOptions& options, Context& context);
 int run(const StatusOptions& options, Context& context);
 int run(const VerifyOptions& options, Context& context);

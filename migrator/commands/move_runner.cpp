@@ -34,6 +34,7 @@ class Runner {
       ids_.push_back(move.id);
       outcomes_.push_back({move, std::nullopt, {}});
     }
+    waiting_ = ids_;
   }
 
   std::vector<MoveOutcome> run() {
@@ -56,27 +57,57 @@ class Runner {
     }
   }
 
-  std::optional<std::size_t> take() {
+  std::vector<std::string> waiting() {
     const std::lock_guard lock(mutex_);
-    if (next_ == outcomes_.size()) return std::nullopt;
-    return next_++;
+    return waiting_;
+  }
+
+  /// False if another worker of this process has it.
+  bool take(const std::string& id) {
+    const std::lock_guard lock(mutex_);
+    return std::erase(waiting_, id) == 1;
+  }
+
+  /// A move that nobody runs, whose lease `holder` has then. When there is none left, one that
+  /// another migrator runs, or whose lease could not be had: that is said when it is tried.
+  std::optional<std::string> next(std::optional<Catalog>& catalog, const std::string& holder) {
+    for (;;) {
+      const std::vector<std::string> ids = waiting();
+      if (ids.empty()) return std::nullopt;
+      std::string id = ids.front();
+      try {
+        if (!catalog) catalog = Catalog::open(config_.catalog, context_.clock);
+        if (auto leased = catalog->lease_next(ids, holder, options_.lease)) id = *leased;
+      } catch (const Error&) {
+        catalog.reset();
+      }
+      if (take(id)) return id;
+    }
   }
 
   void work() {
     std::optional<Catalog> catalog;
     std::optional<Nodes> nodes;
-    while (const auto index = take()) run_one(ids_[*index], outcomes_[*index], catalog, nodes);
+    for (;;) {
+      const std::string holder = make_holder_name();
+      const auto id = next(catalog, holder);
+      if (!id) break;
+      const auto index = static_cast<std::size_t>(std::ranges::find(ids_, *id) - ids_.begin());
+      run_one(*id, holder, outcomes_[index], catalog, nodes);
+    }
     const std::lock_guard lock(mutex_);
     --working_;
     ended_.notify_all();
   }
 
-  void run_one(const std::string& id, MoveOutcome& outcome, std::optional<Catalog>& catalog,
-               std::optional<Nodes>& nodes) {
+  void run_one(const std::string& id, const std::string& holder, MoveOutcome& outcome,
+               std::optional<Catalog>& catalog, std::optional<Nodes>& nodes) {
     try {
-      if (context_.stopped())
+      if (context_.stopped()) {
+        if (catalog) catalog->release_lease(id, holder);
         throw Error(ErrorCode::cancelled,
                     "move " + id + " was not begun, as asked; `ringshard resume` goes on");
+      }
       if (!catalog) catalog = Catalog::open(config_.catalog, context_.clock);
       if (!nodes)
         nodes.emplace(catalog->nodes(outcome.move.keyspace), context_.clock,
@@ -84,7 +115,7 @@ class Runner {
       ObserverForView observer(view_);
       Mover mover(*catalog, *nodes, options_, observer, [this] { return context_.stopped(); });
       try {
-        outcome.move = mover.run(id);
+        outcome.move = mover.run(id, holder);
       } catch (...) {
         outcome.verified = observer.last_report();
         throw;
@@ -106,15 +137,15 @@ class Runner {
   const MoveOptions& options_;
   Context& context_;
   ProgressView& view_;
-  std::vector<std::string> ids_;
-  /// Each element belongs to the worker that took it.
+  std::vector<std::string> ids_;  // constant after construction
+  /// Each element, at the place of its move in ids_, belongs to the worker that took the move.
   std::vector<MoveOutcome> outcomes_;
   bool stop_is_said_ = false;  // of the main thread
 
   std::mutex mutex_;
   std::condition_variable ended_;
   // guarded by mutex_
-  std::size_t next_ = 0;
+  std::vector<std::string> waiting_;  // moves that no worker has taken
   std::size_t working_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "mover/backfill.hpp"
 #include "mover/capture.hpp"
 #include "mover/cutover.hpp"
+#include "mover/retry.hpp"
 #include "mover/tailer.hpp"
 #include "support/fault.hpp"
 #include "support/log.hpp"
@@ -46,6 +47,16 @@ HomeSchema home_schema(Catalog& catalog, const MoveRecord& move, std::string_vie
   return found->second.home;
 }
 
+/// Who the owner's database was is kept at the mirror, in the table of checkpoints.
+const Table& owner_identity() {
+  static const Table mark = [] {
+    Table table;
+    table.name = "ringshard_owner_identity";
+    return table;
+  }();
+  return mark;
+}
+
 [[noreturn]] void throw_differs(const MoveRecord& move) {
   throw Error(ErrorCode::differs,
               "move " + move.id + ": the two homes of shard " + std::to_string(move.shard.value) +
@@ -64,22 +75,23 @@ struct Mover::Run {
   HomePair returned;  // leg 3: source owns again
   TimePoint wish_seen;
 
-  Run(Catalog& catalog, Nodes& nodes, const MoveOptions& options, MoveRecord record)
+  Run(Catalog& catalog, Nodes& nodes, const MoveOptions& options, MoveRecord record,
+      std::string holder)
       : move(std::move(record)),
-        lease(catalog, nodes.clock(), move.id, make_holder_name(), options.lease),
+        lease(catalog, nodes.clock(), move.id, std::move(holder), options.lease),
         forward(nodes, first_leg(move, lease.holder())),
         observed(nodes, forward.leg().next()),
         returned(nodes, observed.leg().next()),
         wish_seen(nodes.clock().now()) {}
 };
 
-MoveRecord Mover::run(const std::string& move_id) {
+MoveRecord Mover::run(const std::string& move_id, std::string holder) {
   std::optional<MoveRecord> move = catalog_.move(move_id);
   if (!move) throw Error(ErrorCode::not_found, "there is no move '" + move_id + "'");
   if (is_final(move->stage)) return *move;
   if (move->source == move->target)
     throw Error(ErrorCode::refused, "move " + move_id + " would move a shard to its own node");
-  Run run(catalog_, nodes_, options_, *move);
+  Run run(catalog_, nodes_, options_, *move, std::move(holder));
   // What was read before the lease was taken may have been changed by the one who had it.
   run.move = *catalog_.move(move_id);
   try {
@@ -92,6 +104,9 @@ MoveRecord Mover::run(const std::string& move_id) {
     } catch (const Error& second) {
       log::warning("move " + move_id + ": its failure could not be stored: " + second.what());
     }
+    // Every step looks first at what is there, so whether the last one happened is of no matter.
+    if (error.outcome_unknown())
+      throw Error(ErrorCode::unavailable, error.what()).with_shard(run.move.shard);
     throw;
   }
   return run.move;
@@ -128,9 +143,43 @@ bool Mover::revert_if_capture_lost(Run& run) {
   return true;
 }
 
+void Mover::heed_failover(Run& run, HomePair& pair) {
+  const std::string identity = pair.owner_backend().identity();
+  if (identity.empty()) return;
+  std::optional<Row> known;
+  std::int64_t applied = 0;
+  {
+    MirrorTransaction tx(pair, TxMode::read, Deadline());
+    known = tx.store().checkpoint(owner_identity()).last_key;
+    applied = tx.store().applied_head(tx.store().dialect().schema(tx.store().session())->tables);
+  }
+  if (known && std::get<std::string>(known->front()) == identity) return;
+  if (known) {
+    log::warning(
+        "move " + run.move.id + ": the database of node '" + pair.leg().owner +
+        "' went on from an older state (a replica took over, or it was restored): all rows "
+        "of " +
+        pair.home().str() + " are compared anew");
+    retry_conflicts(pair.clock(), Deadline::after(pair.clock(), options_.lock_wait), [&] {
+      OwnerTransaction tx(pair, TxMode::exclusive,
+                          Deadline::after(pair.clock(), options_.cutover.lock_timeout));
+      tx.store().dialect().raise_log(tx.store().session(), applied);
+      tx.commit();
+    });
+    run.move.verified_seq = 0;
+    if (run.move.stage == MoveStage::ready) store(run, MoveStage::verifying);
+  }
+  MirrorTransaction tx(pair, TxMode::write, Deadline::after(pair.clock(), options_.lock_wait));
+  tx.store().store_checkpoint(owner_identity(), {Row{identity}, false});
+  tx.commit();
+}
+
 void Mover::step(Run& run) {
   // A catalog that was restored from an older copy: what the homes say leads on.
   if (can_abort(run.move.stage) && decided_handover(run.forward)) return cut_over(run);
+  const bool mirrors = can_abort(run.move.stage) && run.move.stage != MoveStage::planned &&
+                       run.move.stage != MoveStage::reverting;
+  if (mirrors) heed_failover(run, run.forward);
   switch (run.move.stage) {
     case MoveStage::planned:
       return begin_mirroring(run);
@@ -377,6 +426,7 @@ void Mover::roll_back(Run& run) {
       throw Error(ErrorCode::refused, "move " + run.move.id + ": " + run.move.error +
                                           "; `ringshard finalize` ends it at the target");
     }
+    heed_failover(run, run.observed);
     if (run.move.differences_found && !options_.repair) throw_differs(run.move);
     std::int64_t verified_seq = 0;
     const auto between = [&] { between_tails(run, run.observed); };
@@ -418,7 +468,7 @@ void Mover::remove_other_home(HomePair& pair, const std::string& placement) {
 VerifyReport Mover::verify(const std::string& move_id) {
   const std::optional<MoveRecord> move = catalog_.move(move_id);
   if (!move) throw Error(ErrorCode::not_found, "there is no move '" + move_id + "'");
-  Run run(catalog_, nodes_, options_, *move);
+  Run run(catalog_, nodes_, options_, *move, make_holder_name());
   run.move = *catalog_.move(move_id);
   const bool forward = run.move.stage == MoveStage::verifying || run.move.stage == MoveStage::ready;
   const bool back =

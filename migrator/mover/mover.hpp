@@ -16,6 +16,9 @@
 
 namespace ringshard {
 
+/// "host:pid:random": a name for the holder of a lease, another one for each run of a mover.
+std::string make_holder_name();
+
 /// Hears what a mover does. Called from the mover's thread; must not throw.
 class MoveObserver {
  public:
@@ -78,7 +81,8 @@ class Mover {
   /// Error{lease_lost}: another migrator runs it. Error{differs}: the verifier found differences;
   /// only a repair or an abort ends that. Error{cancelled}: `pause` was wished, or a stop asked
   /// for.
-  MoveRecord run(const std::string& move_id);
+  /// `holder`: whose lease of the move it is, which may be taken already.
+  MoveRecord run(const std::string& move_id, std::string holder = make_holder_name());
 
   /// Compares the two homes of a move that is verifying, ready, observing or rolling back, and
   /// stores the verdict; the stage stays. Applies the change log, and with options.repair makes the
@@ -109,6 +113,10 @@ class Mover {
   void store(Run& run, MoveStage next, const std::optional<std::string>& placement = std::nullopt);
   void check_log(Run& run, HomePair& pair);
   bool revert_if_capture_lost(Run& run);
+
+  /// Notices an owner whose database went on from an older state than the mirror saw (a replica took
+  /// over): new changes get numbers that the mirror has not seen, and all rows are compared anew.
+  void heed_failover(Run& run, HomePair& pair);
   void between_steps(Run& run);
   void between_tails(Run& run, HomePair& pair);
 
@@ -118,8 +126,5 @@ class Mover {
   MoveObserver& observer_;
   const std::function<bool()> stopped_;
 };
-
-/// "host:pid:random": unique for each run of a mover.
-std::string make_holder_name();
 
 }  // namespace ringshard

@@ -1,5 +1,6 @@
 #include "migrator/report/plan_report.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <ostream>
@@ -82,7 +83,41 @@ void print_figures(std::ostream& out, const Plan& plan) {
         << decimal_text(plan.balance_floor) << '\n';
 }
 
+Json to_json(const std::vector<PreflightFinding>& findings) {
+  Json json = Json::array();
+  for (const PreflightFinding& finding : findings)
+    json.push_back({{"blocks", finding.blocks},
+                    {"node", finding.node},
+                    {"object", finding.object},
+                    {"text", finding.text}});
+  return json;
+}
+
 }  // namespace
+
+bool any_blocks(const std::vector<PreflightFinding>& findings) noexcept {
+  return std::ranges::any_of(findings, &PreflightFinding::blocks);
+}
+
+std::string describe(const PreflightFinding& finding) {
+  return std::string(finding.blocks ? "blocks" : "warns ") + "  node '" + finding.node +
+         "': " + finding.object + " " + finding.text;
+}
+
+void print_text(std::ostream& out, const PreflightReport& report) {
+  for (const PreflightFinding& finding : report.findings) out << describe(finding) << '\n';
+  out << count_text(report.moves, "move", "moves") << " of keyspace " << report.keyspace
+      << (any_blocks(report.findings) ? ": not possible like this\n"
+          : report.findings.empty()   ? ": nothing stands in the way\n"
+                                      : ": possible\n");
+}
+
+void print_json(std::ostream& out, const PreflightReport& report) {
+  print(out, {{"keyspace", report.keyspace},
+              {"moves", report.moves},
+              {"blocks", any_blocks(report.findings)},
+              {"findings", to_json(report.findings)}});
+}
 
 void print_text(std::ostream& out, const Plan& plan,
                 const std::optional<std::filesystem::path>& file) {
@@ -102,7 +137,8 @@ void print_text(std::ostream& out, const Plan& plan,
 }
 
 void print_json(std::ostream& out, const Plan& plan,
-                const std::optional<std::filesystem::path>& file) {
+                const std::optional<std::filesystem::path>& file,
+                const std::vector<PreflightFinding>& findings) {
   const Flow total = total_of(plan);
   Json json = {{"id", plan.id},
                {"keyspace", plan.keyspace},
@@ -122,6 +158,7 @@ void print_json(std::ostream& out, const Plan& plan,
                {"rows_counted", plan.rows_counted},
                {"bytes", total.bytes},
                {"file", file ? Json(file->string()) : Json()},
+               {"preflight", to_json(findings)},
                {"nodes", Json::array()},
                {"moves", Json::array()}};
   for (const NodeInfo& node : plan.nodes)

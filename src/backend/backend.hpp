@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +64,15 @@ enum class RowForm : std::uint8_t {
 struct Obstacle {
   std::string object;  ///< the table, index or trigger
   std::string reason;
+};
+
+/// What a node tells of itself, for a look before a move.
+struct NodeFacts {
+  std::string version;             ///< of its database, for people
+  std::int64_t major_version = 0;  ///< comparable among databases of one kind
+  std::optional<std::int64_t> bytes_free;         ///< nothing where it can not be read
+  std::map<std::string, std::string> collations;  ///< name → version of its rules
+  std::vector<Obstacle> concerns;                 ///< what may hold a move up
 };
 
 /// Where the databases differ in what a correct caller may observe. The conformance suite reads it.
@@ -152,6 +162,9 @@ class Dialect {
   /// The greatest seq that the change log ever gave out, also when its entry is gone; 0 if none.
   virtual std::int64_t log_head(Session& session) const = 0;
 
+  /// No later entry of the change log gets a seq up to this one.
+  virtual void raise_log(Session& session, std::int64_t seq) const = 0;
+
   /// Entries of the change log after `seq`, by seq. Error{schema} if one is of a table that is not
   /// in `schema`.
   virtual std::vector<Change> log_after(Session& session, const HomeSchema& schema,
@@ -210,6 +223,13 @@ class Backend {
   /// Throws Error{unavailable} naming the node if it can not be reached.
   virtual void ping() = 0;
 
+  /// Throws as ping() does.
+  virtual NodeFacts facts() = 0;
+
+  /// A text that is another one after the database went on from an older state than it had: a replica
+  /// that took over, a restore. Empty where that can not be told. Throws as ping() does.
+  virtual std::string identity() { return {}; }
+
   virtual bool home_exists(const HomeName& home) = 0;
 
   /// Makes a home with its tables and, for a shard's home, its record: all of it or nothing.
@@ -259,6 +279,24 @@ std::unique_ptr<Backend> open_backend(const std::string& dsn, Clock& clock,
 /// The kind of database that a DSN leads to, as Dialect::engine() names it. Throws as
 /// open_backend() does; connects to nothing.
 std::string_view engine_of(const std::string& dsn);
+
+/// Hears of changes of a catalog at once, over a connection of its own. An ability that only some
+/// databases have. For one thread, but for interrupt().
+class CatalogListener {
+ public:
+  virtual ~CatalogListener() = default;
+
+  /// Returns when something was changed, or when it was interrupted: true if it was changed. Error
+  /// if the connection is lost: what changed since is not told by anybody.
+  virtual bool wait() = 0;
+
+  /// Makes wait() return, also the next one if none is under way. From any thread.
+  virtual void interrupt() noexcept = 0;
+};
+
+/// Null if the catalog's database can not tell of changes. Error{unavailable} if it can not be
+/// reached.
+std::unique_ptr<CatalogListener> listen_to_catalog(const std::string& dsn, Clock& clock);
 
 /// A session with a catalog ("sqlite:/directory/catalog.db"). `create`: make it if it is not there;
 /// otherwise that is Error{not_found}.

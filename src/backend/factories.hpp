@@ -15,6 +15,7 @@ std::unique_ptr<Backend> open_sqlite_backend(std::string_view location, Clock& c
                                              const BackendOptions& options);
 std::unique_ptr<Session> connect_sqlite_catalog(std::string_view location, Clock& clock,
                                                 bool create);
+std::unique_ptr<CatalogListener> listen_to_sqlite_catalog(std::string_view location, Clock& clock);
 SourceDatabase open_sqlite_source(std::string_view location, Clock& clock);
 const SchemaParts& sqlite_schema_parts();
 
@@ -22,6 +23,8 @@ std::unique_ptr<Backend> open_postgres_backend(std::string_view location, Clock&
                                                const BackendOptions& options);
 std::unique_ptr<Session> connect_postgres_catalog(std::string_view location, Clock& clock,
                                                   bool create);
+std::unique_ptr<CatalogListener> listen_to_postgres_catalog(std::string_view location,
+                                                            Clock& clock);
 SourceDatabase open_postgres_source(std::string_view location, Clock& clock);
 const SchemaParts& postgres_schema_parts();
 

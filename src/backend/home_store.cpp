@@ -219,6 +219,14 @@ std::vector<Change> HomeStore::applied_after(const Table& table, std::int64_t le
   return changes;
 }
 
+std::int64_t HomeStore::applied_head(const std::vector<Table>& tables) {
+  std::int64_t head = 0;
+  for (const Table& table : tables)
+    head = std::max(head, session_.integer("SELECT max(seq) FROM " +
+                                           quoted(applied_table_name(table.name))));
+  return head;
+}
+
 // ---- rows
 // ------------------------------------------------------------------------------------------
 

@@ -82,6 +82,9 @@ class HomeStore {
   std::vector<Change> applied_after(const Table& table, std::int64_t leg, std::int64_t seq,
                                     std::int64_t limit);
 
+  /// The greatest seq of all changes that were applied to these tables; 0 if there is none.
+  std::int64_t applied_head(const std::vector<Table>& tables);
+
   // --- rows
   std::optional<Row> fetch(const Table& table, const Row& key);
 

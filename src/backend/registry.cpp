@@ -15,17 +15,18 @@ struct Scheme {
   std::string_view engine;
   std::unique_ptr<Backend> (*open)(std::string_view, Clock&, const BackendOptions&);
   std::unique_ptr<Session> (*connect_catalog)(std::string_view, Clock&, bool);
+  std::unique_ptr<CatalogListener> (*listen)(std::string_view, Clock&);
   SourceDatabase (*open_source)(std::string_view, Clock&);
   const SchemaParts& (*schema_parts)();
 };
 
 constexpr std::array schemes{
-    Scheme{"sqlite", "sqlite", open_sqlite_backend, connect_sqlite_catalog, open_sqlite_source,
-           sqlite_schema_parts},
+    Scheme{"sqlite", "sqlite", open_sqlite_backend, connect_sqlite_catalog,
+           listen_to_sqlite_catalog, open_sqlite_source, sqlite_schema_parts},
     Scheme{"postgres", "postgres", open_postgres_backend, connect_postgres_catalog,
-           open_postgres_source, postgres_schema_parts},
+           listen_to_postgres_catalog, open_postgres_source, postgres_schema_parts},
     Scheme{"postgresql", "postgres", open_postgres_backend, connect_postgres_catalog,
-           open_postgres_source, postgres_schema_parts}};
+           listen_to_postgres_catalog, open_postgres_source, postgres_schema_parts}};
 
 struct ParsedDsn {
   const Scheme& scheme;
@@ -61,6 +62,11 @@ std::unique_ptr<Backend> open_backend(const std::string& dsn, Clock& clock,
 }
 
 std::string_view engine_of(const std::string& dsn) { return parse_dsn(dsn).scheme.engine; }
+
+std::unique_ptr<CatalogListener> listen_to_catalog(const std::string& dsn, Clock& clock) {
+  const ParsedDsn parsed = parse_dsn(dsn);
+  return parsed.scheme.listen(parsed.location, clock);
+}
 
 std::unique_ptr<Session> connect_catalog(const std::string& dsn, Clock& clock, bool create) {
   const ParsedDsn parsed = parse_dsn(dsn);

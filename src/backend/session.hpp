@@ -58,7 +58,8 @@ class Session {
   virtual const HomeRecord* begin_home(const HomeName& home, TxMode mode,
                                        Deadline lock_deadline) = 0;
 
-  /// Begins a transaction outside any home (the catalog).
+  /// Begins a transaction outside any home (the catalog, of which exclusive ones exclude each other
+  /// and those that write).
   virtual void begin(TxMode mode, Deadline lock_deadline) = 0;
 
   /// Error{outcome_unknown} if it may have happened or not; after any other error it has not.
@@ -97,6 +98,14 @@ class Session {
 
   /// False once the connection is lost or its home was replaced: do not reuse it.
   virtual bool usable() const noexcept = 0;
+
+  /// What a SELECT ends with that is to find rows which nobody else is about to change, and to keep
+  /// them so until the transaction ends; empty where writers exclude each other anyway.
+  virtual std::string_view skip_locked() const noexcept { return {}; }
+
+  /// Inside a write transaction of a catalog: when it is committed, whoever listens (see
+  /// CatalogListener) is woken. A database that can not do this does nothing.
+  virtual void notify() {}
 
   /// The driver's own handle (sqlite3*), for code that has a data layer of its own. Do not end the
   /// transaction through it.

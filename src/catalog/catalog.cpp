@@ -100,6 +100,7 @@ std::uint64_t Catalog::Implementation::version_of(std::string_view keyspace) {
 std::uint64_t Catalog::Implementation::raise_version(std::string_view keyspace) {
   session->execute("UPDATE ringshard_keyspace SET version = version + 1 WHERE name = $1",
                    {keyspace});
+  session->notify();
   return version_of(keyspace);
 }
 

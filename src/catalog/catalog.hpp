@@ -112,6 +112,11 @@ class Catalog {
   /// Takes or renews the lease of a move until now + duration. False if somebody else holds it and,
   /// as far as this clock knows, it did not run out.
   bool take_lease(std::string_view move_id, std::string_view holder, Duration duration);
+  /// Takes the lease of the first of these moves, in the order of planning, that is not final and
+  /// that nobody runs; nothing if there is none. So several migrators share a plan: each move is
+  /// given to one of them, and none waits for another.
+  std::optional<std::string> lease_next(const std::vector<std::string>& move_ids,
+                                        std::string_view holder, Duration duration);
   void release_lease(std::string_view move_id, std::string_view holder) noexcept;
 
   // --- events: the audit log

@@ -34,6 +34,8 @@ struct Catalog::Implementation {
   void transact(TxMode mode, const std::function<void(Session&)>& work);
   void read(const std::function<void(Session&)>& work) { transact(TxMode::read, work); }
   void write(const std::function<void(Session&)>& work) { transact(TxMode::exclusive, work); }
+  /// Beside others that do the same, where the database can: for what is one statement on one move.
+  void write_beside(const std::function<void(Session&)>& work) { transact(TxMode::write, work); }
 
   /// Error{not_found} without the keyspace.
   std::uint64_t version_of(std::string_view keyspace);

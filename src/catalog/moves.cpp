@@ -321,7 +321,7 @@ MoveWish Catalog::wish_of(std::string_view move_id) {
 bool Catalog::take_lease(std::string_view move_id, std::string_view holder, Duration duration) {
   if (holder.empty()) throw Error(ErrorCode::invalid_argument, "a lease needs a holder's name");
   bool taken = false;
-  implementation_->write([&](Session& session) {
+  implementation_->write_beside([&](Session& session) {
     static_cast<void>(implementation_->load_move(move_id));
     const std::int64_t now = implementation_->clock.unix_ms();
     taken =
@@ -333,9 +333,36 @@ bool Catalog::take_lease(std::string_view move_id, std::string_view holder, Dura
   return taken;
 }
 
+std::optional<std::string> Catalog::lease_next(const std::vector<std::string>& move_ids,
+                                               std::string_view holder, Duration duration) {
+  if (holder.empty()) throw Error(ErrorCode::invalid_argument, "a lease needs a holder's name");
+  std::optional<std::string> leased;
+  implementation_->write_beside([&](Session& session) {
+    leased.reset();
+    const std::int64_t now = implementation_->clock.unix_ms();
+    std::vector<ValueView> parameters{now};
+    for (const std::string& id : move_ids) parameters.emplace_back(std::string_view(id));
+    if (move_ids.empty()) return;
+    session.for_each(
+        "SELECT id FROM ringshard_move WHERE is_final = 0 AND (lease_holder = '' OR "
+        "lease_until_ms <= $1) AND id IN (" +
+            placeholders(move_ids.size(), 2) + ") ORDER BY position LIMIT 1" +
+            std::string(session.skip_locked()),
+        parameters, [&leased](RowView row) {
+          leased = std::string(std::get<std::string_view>(row[0]));
+          return false;
+        });
+    if (!leased) return;
+    session.execute(
+        "UPDATE ringshard_move SET lease_holder = $2, lease_until_ms = $3 WHERE id = $1",
+        {std::string_view(*leased), holder, now + duration.count()});
+  });
+  return leased;
+}
+
 void Catalog::release_lease(std::string_view move_id, std::string_view holder) noexcept {
   try {
-    implementation_->write([&](Session& session) {
+    implementation_->write_beside([&](Session& session) {
       session.execute(
           "UPDATE ringshard_move SET lease_holder = '', lease_until_ms = 0 "
           "WHERE id = $1 AND lease_holder = $2",

@@ -57,15 +57,19 @@ TopologyFeed::TopologyFeed(const Config& config, BackendOpener open_backend, Clo
     start_from_cache(error);
   }
   thread_ = std::thread([this] { run(); });
+  listening_ = std::thread([this] { listen(); });
 }
 
 TopologyFeed::~TopologyFeed() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
+    if (listener_) listener_->interrupt();
   }
   asked_changed_.notify_all();
+  stop_listening_.notify_all();
   thread_.join();
+  listening_.join();
   for (const auto& node : view_->nodes()) node->close_idle();
 }
 
@@ -222,6 +226,35 @@ void TopologyFeed::run() {
     answered_ = asked;
     answer_ = std::move(answer);
     answered_changed_.notify_all();
+  }
+}
+
+// Null when this feed stops, or when the catalog can not tell of changes.
+std::shared_ptr<CatalogListener> TopologyFeed::begin_listening() {
+  std::shared_ptr<CatalogListener> listener = listen_to_catalog(config_.catalog, clock_);
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return nullptr;
+  listener_ = listener;
+  return listener;
+}
+
+void TopologyFeed::listen() {
+  for (;;) {
+    try {
+      const std::shared_ptr<CatalogListener> listener = begin_listening();
+      if (listener == nullptr) return;
+      // What changed before this connection was made is not told.
+      do nudge();
+      while (listener->wait());
+      return;  // interrupted
+    } catch (const std::exception&) {
+      // The other thread says that the catalog is away, if it is. Until it can be listened to again
+      // the poll is what there is.
+    }
+    std::unique_lock lock(mutex_);
+    listener_.reset();
+    if (stop_listening_.wait_for(lock, config_.router.poll_interval, [this] { return stopping_; }))
+      return;
   }
 }
 

@@ -21,9 +21,9 @@
 
 namespace ringshard::router {
 
-/// Keeps the topology up to date: one thread, which alone speaks to the catalog, looks at its
-/// version every poll_interval, or when somebody asks, and reads the topology when it has grown.
-/// Thread-safe.
+/// Keeps the topology up to date: one thread, which alone asks the catalog, looks at its version
+/// every poll_interval, or when somebody asks, and reads the topology when it has grown. Where the
+/// catalog can tell of changes, a second thread listens and asks for a look. Thread-safe.
 ///
 /// A topology is put in use only if its version is greater than that of the one in use, so a
 /// look-up that was slow can not bring back an old place.
@@ -50,6 +50,8 @@ class TopologyFeed {
 
  private:
   void run();
+  void listen();
+  std::shared_ptr<CatalogListener> begin_listening();
   std::optional<Error> look() noexcept;
   Catalog& catalog();
   void start_from_cache(const Error& why);
@@ -73,15 +75,18 @@ class TopologyFeed {
   mutable std::mutex mutex_;
   std::condition_variable asked_changed_;
   std::condition_variable answered_changed_;
+  std::condition_variable stop_listening_;
   // guarded by mutex_
   std::shared_ptr<const View> view_;
   std::uint64_t asked_ = 0;     // looks asked for
   std::uint64_t answered_ = 0;  // the newest of them that has been answered; never more than asked_
   std::optional<Error> answer_;  // what that look met
   bool stopping_ = false;
+  std::shared_ptr<CatalogListener> listener_;  // the one that the other thread waits on
 
   std::atomic<std::uint64_t> generation_{0};  // grows, under mutex_, with each new view_
   std::thread thread_;
+  std::thread listening_;
 };
 
 }  // namespace ringshard::router

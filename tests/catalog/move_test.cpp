@@ -183,6 +183,19 @@ TEST_CASE("a mover that lost its lease can store nothing more") {
   CHECK(catalog.move("m1")->stage == MoveStage::mirroring);
 }
 
+TEST_CASE("the next lease is of the first move that nobody runs and that is not over") {
+  CatalogFixture fixture;
+  Catalog catalog = fixture.create();
+  start_move(catalog);
+  const std::vector<std::string> ids{"m1"};
+  CHECK_FALSE(catalog.lease_next(ids, "other", Duration(10'000)).has_value());
+  fixture.clock.advance(10'000);
+  CHECK_FALSE(catalog.lease_next({}, "other", Duration(10'000)).has_value());
+  CHECK(catalog.lease_next(ids, "other", Duration(10'000)) == "m1");
+  CHECK(catalog.move("m1")->lease_holder == "other");
+  CHECK_FALSE(catalog.lease_next(ids, "third", Duration(10'000)).has_value());
+}
+
 TEST_CASE("a lease is renewed by its holder, kept from others, and free once it is given back") {
   CatalogFixture fixture;
   Catalog catalog = fixture.create();

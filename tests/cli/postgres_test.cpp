@@ -2,12 +2,15 @@
 
 #include "support/postgres.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ringshard/ringshard.hpp>
 #include <sstream>
+#include <thread>
 
 #include "cli/fleet.hpp"
 #include "migrator/commands/commands.hpp"
@@ -201,4 +204,68 @@ TEST_CASE("an SQLite database is imported into PostgreSQL nodes") {
     CHECK(tx.query_value<std::int64_t>("SELECT max(id) FROM invoice") == 31);
   });
   CHECK(fleet.done({"verify", "--json"}).json()["verdict"] == "verified");
+}
+
+TEST_CASE("a router hears of a change of a PostgreSQL catalog at once") {
+  if (no_server()) return;
+  PostgresFleet fleet({"catalog", "p"});
+  fleet.configure({"p"});
+  fleet.done({"init"});
+  Config config = load_config(fleet.config());
+  config.router.poll_interval = std::chrono::hours(1);
+  Cluster cluster = Cluster::open(config);
+  const auto version = cluster.topology()->version();
+  Catalog catalog = Catalog::open(config.catalog, system_clock());
+  // The first look is when the router has begun to listen: what comes after it is told.
+  for (std::uint64_t change = 1; change <= 3; ++change) {
+    std::vector<NodeInfo> nodes = catalog.nodes("shop");
+    nodes[0].weight += 1;
+    catalog.store_nodes("shop", nodes);
+    const Deadline deadline = Deadline::after(system_clock(), std::chrono::seconds(20));
+    while (cluster.topology()->version() < version + change && !deadline.passed(system_clock()))
+      system_clock().sleep_for(std::chrono::milliseconds(2));
+    CHECK(cluster.topology()->version() == version + change);
+  }
+}
+
+TEST_CASE("migrators that share a plan in a PostgreSQL catalog get different moves") {
+  if (no_server()) return;
+  PostgresFleet fleet({"catalog", "p", "q"});
+  fleet.configure({"p"});
+  fleet.done({"init"});
+  const std::string dsn = fleet.dsn("catalog");
+  Catalog catalog = Catalog::open(dsn, system_clock());
+  std::vector<NodeInfo> nodes = catalog.nodes("shop");
+  nodes.push_back(
+      {.name = "q", .dsn = fleet.dsn("q"), .weight = 1, .state = NodeState::active, .zone = ""});
+  std::vector<MoveRecord> moves;
+  std::vector<std::string> ids;
+  for (std::uint32_t shard = 0; shard < 6; ++shard) {
+    MoveRecord move;
+    move.id = "m" + std::to_string(shard);
+    move.plan_id = "plan";
+    move.keyspace = "shop";
+    move.shard = ShardId{shard};
+    move.source = "p";
+    move.target = "q";
+    ids.push_back(move.id);
+    moves.push_back(move);
+  }
+  catalog.start_plan("shop", "plan", catalog.version("shop"), nodes, moves);
+  std::vector<std::vector<std::string>> got(3);
+  std::vector<std::thread> migrators;
+  for (std::size_t i = 0; i < got.size(); ++i)
+    migrators.emplace_back([&, i] {
+      Catalog own = Catalog::open(dsn, system_clock());
+      while (const auto id = own.lease_next(ids, "migrator " + std::to_string(i), Duration(60'000)))
+        got[i].push_back(*id);
+    });
+  for (std::thread& migrator : migrators) migrator.join();
+  std::vector<std::string> all;
+  for (const auto& some : got) all.insert(all.end(), some.begin(), some.end());
+  std::sort(all.begin(), all.end());
+  CHECK(all == ids);
+  CHECK_FALSE(catalog.lease_next(ids, "late", Duration(60'000)).has_value());
+  catalog.release_lease("m3", catalog.move("m3")->lease_holder);
+  CHECK(catalog.lease_next(ids, "late", Duration(60'000)) == "m3");
 }

@@ -78,6 +78,7 @@ class HookedBackend final : public Backend {
   std::size_t idle_sessions_max() const noexcept override { return inner_->idle_sessions_max(); }
   void check_node() override { inner_->check_node(); }
   void prepare_node() override { inner_->prepare_node(); }
+  NodeFacts facts() override { return inner_->facts(); }
   void ping() override { inner_->ping(); }
   bool home_exists(const HomeName& home) override { return inner_->home_exists(home); }
   void create_home(const HomeName& home, const std::optional<HomeRecord>& record,

@@ -12,9 +12,7 @@
 
 namespace ringshard::testing {
 
-namespace {
-
-void run(const std::string& dsn, const std::string& sql) {
+void run_postgres(const std::string& dsn, const std::string& sql) {
   const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(PQconnectdb(dsn.c_str()), PQfinish);
   const std::unique_ptr<PGresult, void (*)(PGresult*)> result(PQexec(connection.get(), sql.c_str()),
                                                               PQclear);
@@ -22,8 +20,6 @@ void run(const std::string& dsn, const std::string& sql) {
   if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
     throw std::runtime_error(sql + ": " + PQerrorMessage(connection.get()));
 }
-
-}  // namespace
 
 std::string postgres_server() {
   if (const char* dsn = std::getenv("RINGSHARD_TEST_POSTGRES")) return dsn;
@@ -36,12 +32,12 @@ std::string postgres_server() {
 TestDatabase::TestDatabase(const std::string& name) : server_(postgres_server()) {
   std::random_device random;
   name_ = "test_" + name + "_" + std::to_string(::getpid()) + "_" + std::to_string(random());
-  run(server_, "CREATE DATABASE " + name_);
+  run_postgres(server_, "CREATE DATABASE " + name_);
 }
 
 TestDatabase::~TestDatabase() {
   try {
-    run(server_, "DROP DATABASE IF EXISTS " + name_ + " WITH (FORCE)");
+    run_postgres(server_, "DROP DATABASE IF EXISTS " + name_ + " WITH (FORCE)");
   } catch (const std::exception&) {
     // It goes with the server.
   }

@@ -8,6 +8,9 @@ namespace ringshard::testing {
 /// ordinary role that may make databases. Empty where there is none.
 std::string postgres_server();
 
+/// One statement in the database of a DSN, as psql would run it.
+void run_postgres(const std::string& dsn, const std::string& sql);
+
 /// An empty database on it, dropped at the end.
 class TestDatabase {
  public:

@@ -6,6 +6,7 @@
 #include "backend/home_row.hpp"
 #include "backend/home_store.hpp"
 #include "backend/postgres/dialect.hpp"
+#include "backend/postgres/facts.hpp"
 #include "backend/postgres/locks.hpp"
 #include "backend/postgres/schema_reader.hpp"
 #include "backend/postgres/session.hpp"
@@ -40,6 +41,8 @@ class PostgresBackend final : public Backend {
   }
   void prepare_node() override { check_node(); }
   void ping() override { session_for_node(); }
+  NodeFacts facts() override { return read_facts(*session_for_node()); }
+  std::string identity() override { return read_identity(*session_for_node()); }
 
   bool home_exists(const HomeName& home) override {
     const auto at = session_for_node();

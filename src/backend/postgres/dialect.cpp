@@ -136,6 +136,10 @@ std::int64_t PostgresDialect::log_head(Session& session) const {
                          table_name(own(session), "ringshard_change_seq"));
 }
 
+void PostgresDialect::raise_log(Session& session, std::int64_t seq) const {
+  raise_counters(session, {{"ringshard_change_seq", "", seq}});
+}
+
 std::int64_t PostgresDialect::log_mark(Session&) const { return 0; }
 
 namespace {

@@ -27,6 +27,7 @@ class PostgresDialect final : public Dialect {
   std::optional<std::int64_t> insert_many(Session& session, const Table& table,
                                           const RowBatch& rows) const override;
   std::int64_t log_head(Session& session) const override;
+  void raise_log(Session& session, std::int64_t seq) const override;
   std::vector<Change> log_after(Session& session, const HomeSchema& schema, std::int64_t seq,
                                 std::int64_t limit) const override;
   bool log_has(Session& session, const Table& table, const Row& key) const override;

@@ -377,6 +377,13 @@ std::vector<Obstacle> find_obstacles(PostgresSession& session, const HomeSchema&
                                            " columns, and a change can be noted for " +
                                            std::to_string(key_columns_max)});
   }
+  add("SELECT c.relname FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind IN "
+      "('r', 'p') AND NOT pg_has_role(c.relowner, 'USAGE') ORDER BY 1",
+      "does not belong to the role of the DSN, which can make no trigger on it then: ALTER TABLE … "
+      "OWNER TO that role, or GRANT it the owner's");
+  add("SELECT nspname FROM pg_namespace WHERE oid = $1::regnamespace AND NOT "
+      "has_schema_privilege(oid, 'CREATE')",
+      "is a schema in which the role of the DSN may make nothing: GRANT CREATE ON SCHEMA … TO it");
   add("SELECT t.relname || '.' || o.conname FROM pg_constraint o JOIN pg_class t ON t.oid = "
       "o.conrelid WHERE t.relnamespace = $1::regnamespace AND o.contype = 'x' ORDER BY 1",
       "is an exclusion constraint, whose values can not change hands while rows are applied one by "

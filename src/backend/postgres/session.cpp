@@ -9,6 +9,7 @@
 
 #include "backend/home_row.hpp"
 #include "backend/postgres/errors.hpp"
+#include "backend/postgres/listener.hpp"
 #include "backend/postgres/locks.hpp"
 #include "backend/postgres/sql_text.hpp"
 #include "backend/postgres/values.hpp"
@@ -231,7 +232,8 @@ void PostgresSession::begin(TxMode mode, Deadline lock_deadline) {
   require_ready();
   if (mode_) throw Error(ErrorCode::internal, "a transaction is already open in " + place());
   const bool locks = spec_.is_catalog && mode != TxMode::read;
-  begin_outside(mode, lock_deadline, locks ? "SELECT " + lock_call(catalog_lock, false) : "");
+  begin_outside(mode, lock_deadline,
+                locks ? "SELECT " + lock_call(catalog_lock, mode == TxMode::write) : "");
 }
 
 void PostgresSession::begin_outside(TxMode mode, Deadline lock_deadline, const std::string& lock) {
@@ -354,6 +356,8 @@ void PostgresSession::end_transaction() noexcept {
   definitions_may_differ_ = false;
   is_survivable_ = false;
 }
+
+void PostgresSession::notify() { message("NOTIFY " + std::string(notification_channel)); }
 
 void* PostgresSession::native_handle() noexcept {
   try {

@@ -63,6 +63,8 @@ class PostgresSession final : public Session {
   void set_durable(bool durable) override { durable_ = durable; }
   void set_statement_deadline(Deadline deadline) override;
   bool usable() const noexcept override { return usable_; }
+  std::string_view skip_locked() const noexcept override { return " FOR UPDATE SKIP LOCKED"; }
+  void notify() override;
   void* native_handle() noexcept override;
 
   /// The home of the open transaction, or the one that the session was made for.

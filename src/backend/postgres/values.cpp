@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <new>
 #include <ringshard/error.hpp>
 #include <system_error>
 
@@ -56,46 +58,14 @@ double parsed_double(std::string_view text) {
   return parsed<double>(text);
 }
 
-constexpr std::array<unsigned char, 256> hex_values = [] {
-  std::array<unsigned char, 256> values{};
-  for (unsigned char i = 0; i < 10; ++i) values[static_cast<std::size_t>('0' + i)] = i;
-  for (unsigned char i = 10; i < 16; ++i) {
-    values[static_cast<std::size_t>('a' + i - 10)] = i;
-    values[static_cast<std::size_t>('A' + i - 10)] = i;
-  }
-  return values;
-}();
-
-unsigned char hex_digit(char digit) noexcept {
-  return hex_values[static_cast<unsigned char>(digit)];
-}
-
-// bytea_output may be "escape" in a session of the application.
+// Either form of bytea_output, which may be "escape" in a session of the application.
 std::string unescaped(std::string_view text) {
-  std::string bytes;
-  if (text.substr(0, 2) == "\\x") {
-    // Values may be large.
-    bytes.resize((text.size() - 2) / 2);
-    const char* from = text.data() + 2;
-    for (char& byte : bytes) {
-      byte = static_cast<char>(hex_digit(from[0]) << 4U | hex_digit(from[1]));
-      from += 2;
-    }
-    return bytes;
-  }
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      bytes += text[i];
-    } else if (text[i + 1] == '\\') {
-      bytes += '\\';
-      ++i;
-    } else {
-      bytes += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
-                                 (text[i + 3] - '0'));
-      i += 3;
-    }
-  }
-  return bytes;
+  std::size_t size = 0;
+  const std::unique_ptr<unsigned char, void (*)(void*)> bytes(
+      PQunescapeBytea(reinterpret_cast<const unsigned char*>(std::string(text).c_str()), &size),
+      PQfreemem);
+  if (!bytes) throw std::bad_alloc();
+  return {reinterpret_cast<const char*>(bytes.get()), size};
 }
 
 }  // namespace

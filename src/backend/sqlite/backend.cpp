@@ -1,3 +1,5 @@
+#include <sqlite3.h>
+
 #include <filesystem>
 #include <memory>
 #include <ringshard/error.hpp>
@@ -58,6 +60,18 @@ class SqliteBackend final : public Backend {
   void check_node() override { files_.require_preparable(); }
   void prepare_node() override { files_.prepare(); }
   void ping() override { files_.require_directory(); }
+  NodeFacts facts() override {
+    NodeFacts facts;
+    facts.version = std::string("SQLite ") + sqlite3_libversion();
+    facts.major_version = sqlite3_libversion_number() / 1'000'000;
+    // A directory that is not there yet is made where its parent is.
+    std::error_code error;
+    fs::path place = files_.directory();
+    while (!fs::exists(place, error) && place.has_relative_path()) place = place.parent_path();
+    const fs::space_info space = fs::space(place, error);
+    if (!error) facts.bytes_free = static_cast<std::int64_t>(space.available);
+    return facts;
+  }
   bool home_exists(const HomeName& home) override { return files_.exists(home); }
   void create_home(const HomeName& home, const std::optional<HomeRecord>& record,
                    const HomeSchema& schema) override {
@@ -93,6 +107,10 @@ std::unique_ptr<Backend> open_sqlite_backend(std::string_view location, Clock& c
   SqliteOptions own = options.sqlite;
   own.synchronous_full = own.synchronous_full || options.durable;
   return std::make_unique<sqlite::SqliteBackend>(sqlite::absolute_path(location), clock, own);
+}
+
+std::unique_ptr<CatalogListener> listen_to_sqlite_catalog(std::string_view, Clock&) {
+  return nullptr;
 }
 
 std::unique_ptr<Session> connect_sqlite_catalog(std::string_view location, Clock& clock,

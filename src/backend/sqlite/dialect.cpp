@@ -87,6 +87,10 @@ std::int64_t SqliteDialect::log_head(Session& session) const {
       "SELECT seq FROM main.sqlite_sequence WHERE name = 'ringshard_change_log'");
 }
 
+void SqliteDialect::raise_log(Session& session, std::int64_t seq) const {
+  raise_counters(session, {{"ringshard_change_log", "ringshard_change_log", seq}});
+}
+
 std::vector<Change> SqliteDialect::log_after(Session& session, const HomeSchema& schema,
                                              std::int64_t seq, std::int64_t limit) const {
   std::vector<Change> changes;

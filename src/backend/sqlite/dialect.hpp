@@ -16,6 +16,7 @@ class SqliteDialect final : public Dialect {
   bool has_capture(Session& session) const override;
   std::optional<std::string> capture_gap(Session& session, const HomeSchema& schema) const override;
   std::int64_t log_head(Session& session) const override;
+  void raise_log(Session& session, std::int64_t seq) const override;
   std::vector<Change> log_after(Session& session, const HomeSchema& schema, std::int64_t seq,
                                 std::int64_t limit) const override;
   bool log_has(Session& session, const Table& table, const Row& key) const override;

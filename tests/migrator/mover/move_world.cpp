@@ -11,8 +11,10 @@ namespace ringshard::testing {
 MoveWorld::MoveWorld(const Side& source, const Side& target)
     : home_{"shop", shard},
       engines_{{"source", source.engine}, {"target", target.engine}, {"catalog", source.engine}} {
+  if (!source.dsn.empty()) dsns_["source"] = source.dsn;
+  if (!target.dsn.empty()) dsns_["target"] = target.dsn;
   for (const auto& [name, engine] : engines_)
-    if (engine != Engine::sqlite) databases_.emplace(name, std::make_unique<TestDatabase>(name));
+    if (engine != Engine::sqlite && !dsns_.contains(name)) databases_.emplace(name, std::make_unique<TestDatabase>(name));
   options.chunk_rows = 3;
   options.tail_rows = 4;
   options.lease = std::chrono::seconds(60);
@@ -68,6 +70,7 @@ MoveWorld::MoveWorld(const Side& source, const Side& target)
 }
 
 std::string MoveWorld::dsn(std::string_view node) const {
+  if (const auto given = dsns_.find(node); given != dsns_.end()) return given->second;
   const auto database = databases_.find(node);
   if (database == databases_.end()) return "sqlite:" + (folder_ / node).string();
   return engines_.find(node)->second == Engine::pgbouncer ? database->second->pooled_dsn()

@@ -29,6 +29,7 @@ enum class Engine {
 struct Side {
   Engine engine;
   std::string_view schema_sql;
+  std::string dsn = {};  ///< empty: a new database of the tests' server
 };
 
 /// Two real nodes with one shard's home on the first of them, and all that moves it; the catalog is
@@ -95,6 +96,7 @@ class MoveWorld {
   TemporaryFolder folder_;
   HomeName home_;
   std::map<std::string, Engine, std::less<>> engines_;
+  std::map<std::string, std::string, std::less<>> dsns_;  // that were given
   std::map<std::string, std::unique_ptr<TestDatabase>, std::less<>> databases_;  // of PostgreSQL
   std::map<std::string, std::unique_ptr<Backend>, std::less<>> backends_;
 };

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+
+#include "support/paths.hpp"
+
+namespace ringshard::testing {
+
+/// A PostgreSQL server of one test, which may kill it. Stopped at the end of the scope.
+class PostgresCluster {
+ public:
+  PostgresCluster();
+  /// A standby that follows `source`.
+  explicit PostgresCluster(const PostgresCluster& source);
+  PostgresCluster& operator=(const PostgresCluster&) = delete;
+  ~PostgresCluster();
+
+  /// False where there is no server to run.
+  static bool available();
+
+  std::string folder() const { return folder_.path().string(); }
+
+  /// Of a database that is made now.
+  std::string new_database();
+  std::string dsn(const std::string& database = "shop") const;
+
+  void kill();  ///< SIGKILL for all of its processes
+  void start();
+  void stop();
+  void promote();
+
+ private:
+  void run(const std::string& command, const std::string& more = {}) const;
+
+  TemporaryFolder folder_;
+  int databases_ = 0;
+};
+
+}  // namespace ringshard::testing
