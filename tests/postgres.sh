@@ -50,10 +50,12 @@ max_connections = 200
 shared_buffers = 64MB
 fsync = off
 max_prepared_transactions = 10
+max_locks_per_transaction = 512
 log_min_messages = fatal
 END
   as_server "$programs/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -s start
   "$programs/psql" -h "$folder" -U postgres -d postgres -q -c 'CREATE ROLE ringshard LOGIN CREATEDB'
+  "$programs/psql" -h "$folder" -U postgres -d template1 -q -c 'CREATE EXTENSION citext'
   if command -v pgbouncer >/dev/null; then
     as_server tee "$folder/pgbouncer.ini" >/dev/null <<END
 [databases]

@@ -22,11 +22,7 @@ class PostgresFixture final : public BackendFixture {
 
   std::unique_ptr<Backend> open_node(const std::string& name) override {
     std::unique_ptr<TestDatabase>& database = databases_[name];
-    if (!database) {
-      database = std::make_unique<TestDatabase>(name);
-      connect_catalog(database->dsn(), system_clock(), true)
-          ->run_script("CREATE EXTENSION IF NOT EXISTS citext SCHEMA public");
-    }
+    if (!database) database = std::make_unique<TestDatabase>();
     return open_backend(database->dsn(), system_clock());
   }
   std::string blob_type() const override { return "BYTEA"; }

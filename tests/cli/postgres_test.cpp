@@ -45,7 +45,7 @@ class PostgresFleet {
  public:
   explicit PostgresFleet(const std::vector<std::string>& names) {
     for (const std::string& name : names)
-      databases_.emplace(name, std::make_unique<TestDatabase>(name));
+      databases_.emplace(name, std::make_unique<TestDatabase>());
     folder_.write("schema.sql", postgres_schema);
     folder_.write("schema.sqlite.sql", sqlite_schema);
   }

@@ -7,18 +7,35 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <random>
 #include <stdexcept>
 
 namespace ringshard::testing {
 
-void run_postgres(const std::string& dsn, const std::string& sql) {
-  const std::unique_ptr<PGconn, void (*)(PGconn*)> connection(PQconnectdb(dsn.c_str()), PQfinish);
-  const std::unique_ptr<PGresult, void (*)(PGresult*)> result(PQexec(connection.get(), sql.c_str()),
+namespace {
+
+using ConnectionHandle = std::unique_ptr<PGconn, void (*)(PGconn*)>;
+
+ConnectionHandle connect(const std::string& dsn) { return {PQconnectdb(dsn.c_str()), PQfinish}; }
+
+// The first column of the first row, or an empty text.
+std::string run(PGconn* connection, const std::string& sql) {
+  const std::unique_ptr<PGresult, void (*)(PGresult*)> result(PQexec(connection, sql.c_str()),
                                                               PQclear);
   const ExecStatusType status = PQresultStatus(result.get());
   if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-    throw std::runtime_error(sql + ": " + PQerrorMessage(connection.get()));
+    throw std::runtime_error(sql + ": " + PQerrorMessage(connection));
+  return PQntuples(result.get()) > 0 ? PQgetvalue(result.get(), 0, 0) : "";
+}
+
+// What an earlier test, which may have been killed, left there.
+constexpr auto clear =
+    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = "
+    "current_database() AND pid <> pg_backend_pid() AND usename = current_user";
+
+}  // namespace
+
+void run_postgres(const std::string& dsn, const std::string& sql) {
+  static_cast<void>(run(connect(dsn).get(), sql));
 }
 
 std::string postgres_server() {
@@ -29,19 +46,28 @@ std::string postgres_server() {
   return dsn;
 }
 
-TestDatabase::TestDatabase(const std::string& name) : server_(postgres_server()) {
-  std::random_device random;
-  name_ = "test_" + name + "_" + std::to_string(::getpid()) + "_" + std::to_string(random());
-  run_postgres(server_, "CREATE DATABASE " + name_);
+struct TestDatabase::Lock {
+  ConnectionHandle connection;
+};
+
+TestDatabase::TestDatabase() : server_(postgres_server()) {
+  // Making a database takes longer than most tests: the first one that nobody has is taken, for as
+  // long as this connection lives, and emptied.
+  lock_ = std::make_unique<Lock>(Lock{connect(server_)});
+  PGconn* server = lock_->connection.get();
+  int number = 1;
+  while (run(server, "SELECT pg_try_advisory_lock(4711, " + std::to_string(number) + ")") != "t")
+    ++number;
+  name_ = "test_" + std::to_string(number);
+  if (run(server, "SELECT 1 FROM pg_database WHERE datname = '" + name_ + "'").empty()) {
+    run(server, "CREATE DATABASE " + name_);
+    return;
+  }
+  const ConnectionHandle own = connect(dsn());
+  for (const char* sql : {clear, "DROP OWNED BY CURRENT_USER CASCADE"}) run(own.get(), sql);
 }
 
-TestDatabase::~TestDatabase() {
-  try {
-    run_postgres(server_, "DROP DATABASE IF EXISTS " + name_ + " WITH (FORCE)");
-  } catch (const std::exception&) {
-    // It goes with the server.
-  }
-}
+TestDatabase::~TestDatabase() = default;
 
 std::string TestDatabase::dsn() const {
   const std::size_t path = server_.find("@/") + 2;

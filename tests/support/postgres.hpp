@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 namespace ringshard::testing {
@@ -11,10 +12,10 @@ std::string postgres_server();
 /// One statement in the database of a DSN, as psql would run it.
 void run_postgres(const std::string& dsn, const std::string& sql);
 
-/// An empty database on it, dropped at the end.
+/// An empty database on it, which no other test has meanwhile.
 class TestDatabase {
  public:
-  explicit TestDatabase(const std::string& name);
+  TestDatabase();
   TestDatabase(const TestDatabase&) = delete;
   TestDatabase& operator=(const TestDatabase&) = delete;
   ~TestDatabase();
@@ -24,8 +25,11 @@ class TestDatabase {
   std::string pooled_dsn() const;
 
  private:
+  struct Lock;
+
   std::string server_;
   std::string name_;
+  std::unique_ptr<Lock> lock_;
 };
 
 }  // namespace ringshard::testing

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <mutex>
 #include <ringshard/error.hpp>
 #include <string>
+#include <type_traits>
 
 #include "backend/factories.hpp"
 #include "backend/home_row.hpp"
@@ -34,19 +36,22 @@ class PostgresBackend final : public Backend {
   std::string session_key(const HomeName&) const override { return {}; }
 
   void check_node() override {
-    if (session_for_node()->integer(
-            "SELECT has_database_privilege(current_database(), 'CREATE')::int") == 0)
+    const std::int64_t may_create = on_node([](Session& at) {
+      return at.integer("SELECT has_database_privilege(current_database(), 'CREATE')::int");
+    });
+    if (may_create == 0)
       throw Error(ErrorCode::read_only,
                   place_ + ": this role may not make schemas: GRANT CREATE ON DATABASE … TO it");
   }
   void prepare_node() override { check_node(); }
-  void ping() override { session_for_node(); }
-  NodeFacts facts() override { return read_facts(*session_for_node()); }
-  std::string identity() override { return read_identity(*session_for_node()); }
+  void ping() override {
+    on_node([](Session& at) { return at.integer("SELECT 1"); });
+  }
+  NodeFacts facts() override { return on_node(read_facts); }
+  std::string identity() override { return on_node(read_identity); }
 
   bool home_exists(const HomeName& home) override {
-    const auto at = session_for_node();
-    return exists(*at, home);
+    return on_node([&home](Session& at) { return exists(at, home); });
   }
 
   void create_home(const HomeName& home, const std::optional<HomeRecord>& record,
@@ -86,24 +91,28 @@ class PostgresBackend final : public Backend {
   }
 
   std::vector<HomeName> homes(std::string_view keyspace) override {
-    const auto at = session_for_node();
-    std::vector<HomeName> found;
     const std::string start = std::string(keyspace) + "_";
-    at->for_each("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)",
-                 {std::string_view(start)}, [&](RowView row) {
-                   if (auto home = home_of(keyspace, text_of(row[0]))) found.push_back(*home);
-                   return true;
-                 });
+    std::vector<HomeName> found = on_node([&](Session& at) {
+      std::vector<HomeName> names;
+      at.for_each("SELECT nspname FROM pg_namespace WHERE starts_with(nspname, $1)",
+                  {std::string_view(start)}, [&](RowView row) {
+                    if (auto home = home_of(keyspace, text_of(row[0]))) names.push_back(*home);
+                    return true;
+                  });
+      return names;
+    });
     std::sort(found.begin(), found.end(),
               [](const HomeName& left, const HomeName& right) { return left.shard < right.shard; });
     return found;
   }
 
   std::int64_t home_bytes(const HomeName& home) override {
-    return session_for_node()->integer(
-        "SELECT COALESCE(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class WHERE "
-        "relnamespace = $1::regnamespace AND relkind IN ('r', 'm')",
-        {std::string_view(quoted(home.str()))});
+    return on_node([&home](Session& at) {
+      return at.integer(
+          "SELECT COALESCE(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class WHERE "
+          "relnamespace = $1::regnamespace AND relkind IN ('r', 'm')",
+          {std::string_view(quoted(home.str()))});
+    });
   }
 
  private:
@@ -116,8 +125,32 @@ class PostgresBackend final : public Backend {
     spec.use = use;
     return std::make_unique<PostgresSession>(std::move(spec), clock_);
   }
-  std::unique_ptr<PostgresSession> session_for_node() {
-    return session(std::nullopt, SessionUse::application);
+  /// Runs what only reads of the node, in a session that is kept for the next time: making one
+  /// takes the server longer than most of what is asked. One that has died meanwhile is replaced.
+  template <class Function>
+  std::invoke_result_t<const Function&, PostgresSession&> on_node(const Function& function) {
+    std::unique_ptr<PostgresSession> kept;
+    {
+      const std::lock_guard lock(mutex_);
+      kept = std::move(idle_);
+    }
+    const bool is_old = kept != nullptr;
+    if (!is_old) kept = session(std::nullopt, SessionUse::application);
+    try {
+      return keep(std::move(kept), function);
+    } catch (const Error& error) {
+      if (!is_old || error.code() != ErrorCode::unavailable) throw;
+    }
+    return keep(session(std::nullopt, SessionUse::application), function);
+  }
+
+  template <class Function>
+  std::invoke_result_t<const Function&, PostgresSession&> keep(
+      std::unique_ptr<PostgresSession> used, const Function& function) {
+    auto result = function(*used);
+    const std::lock_guard lock(mutex_);
+    if (used->usable()) idle_ = std::move(used);
+    return result;
   }
 
   static bool exists(Session& at, const HomeName& home) {
@@ -154,6 +187,9 @@ class PostgresBackend final : public Backend {
   const std::string place_;
   Clock& clock_;
   const PostgresDialect dialect_;
+
+  std::mutex mutex_;
+  std::unique_ptr<PostgresSession> idle_;  // guarded by mutex_
 };
 
 constexpr std::string_view catalog_schema = "ringshard";

@@ -24,7 +24,7 @@ bool no_server() {
 
 /// A home in a database of its own, and the network before it.
 struct World {
-  TestDatabase database{"session"};
+  TestDatabase database;
   TestHome home{open_backend(database.dsn(), system_clock()),
                 at_rest(),
                 {"CREATE TABLE item (id BIGINT PRIMARY KEY, name TEXT)"}};
@@ -152,7 +152,7 @@ TEST_CASE("counters are raised in the direction in which they count, under their
   HomeSchema schema = world.home.maintain(TxMode::read, [](HomeStore& store) {
     return store.dialect().describe_schema(store.session());
   });
-  TestDatabase other("other");
+  TestDatabase other;
   TestHome copy(open_backend(other.dsn(), system_clock()), at_rest(), schema.statements);
   copy.maintain(TxMode::write, [](HomeStore& store) {
     store.dialect().raise_counters(store.session(), {{"first_id_seq", "second", 9}});

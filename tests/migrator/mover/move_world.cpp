@@ -14,7 +14,8 @@ MoveWorld::MoveWorld(const Side& source, const Side& target)
   if (!source.dsn.empty()) dsns_["source"] = source.dsn;
   if (!target.dsn.empty()) dsns_["target"] = target.dsn;
   for (const auto& [name, engine] : engines_)
-    if (engine != Engine::sqlite && !dsns_.contains(name)) databases_.emplace(name, std::make_unique<TestDatabase>(name));
+    if (engine != Engine::sqlite && !dsns_.contains(name))
+      databases_.emplace(name, std::make_unique<TestDatabase>());
   options.chunk_rows = 3;
   options.tail_rows = 4;
   options.lease = std::chrono::seconds(60);

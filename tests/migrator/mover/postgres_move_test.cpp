@@ -81,7 +81,7 @@ TEST_CASE("a move between two PostgreSQL databases ends with everything at the t
 
 TEST_CASE("PostgreSQL: a move and its way back work through PgBouncer in transaction mode") {
   if (no_server()) return;
-  if (TestDatabase("probe").pooled_dsn().empty()) {
+  if (TestDatabase().pooled_dsn().empty()) {
     std::cout << "test skipped: PgBouncer is not installed\n";
     return;
   }
