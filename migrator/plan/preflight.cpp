@@ -85,7 +85,8 @@ class Preflight {
     if (facts == facts_.end() || !facts->second.bytes_free) return;
     const std::int64_t free = *facts->second.bytes_free;
     if (free >= bytes * room_factor) return;
-    add(free < bytes, node, "the room",
+    // Both are estimates: a target that is full makes a move wait, and nothing is lost.
+    add(false, node, "the room",
         "is " + std::to_string(free) + " bytes, and the shards that move there take " +
             std::to_string(bytes) + " and grow meanwhile: make room, or move fewer (--max-moves)");
   }

@@ -120,7 +120,27 @@ void add_transactions(std::vector<Figure>& figures) {
                      "read/normal/sqlite3/real_time", std::nullopt});
 }
 
-std::vector<Figure> all_figures() {
+/// Only where there were servers.
+void add_postgres(std::vector<Figure>& figures, const Results& results) {
+  if (!results.contains("postgres_upsert/real_time")) return;
+  figures.push_back({"PostgreSQL: transact, upsert of one row", "postgres_upsert/real_time", "us",
+                     "", "bare libpq, three messages", "bare_upsert/real_time", 1.1});
+  figures.push_back({"PostgreSQL: double write of one row", "postgres_upsert_mirrored/real_time",
+                     "us", "", "single write", "postgres_upsert/real_time", 2.5});
+  figures.push_back({"PostgreSQL: backfill", "postgres_backfill/iterations:1/manual_time", "rows/s",
+                     "items_per_second", "psql COPY | psql COPY",
+                     "psql_copy/iterations:1/manual_time", std::nullopt});
+  figures.push_back({"PostgreSQL: verification, digest of one side", "postgres_digest/real_time",
+                     "rows/s", "items_per_second", "count(*), sum(hashtextextended)",
+                     "sum_of_hashes/real_time", std::nullopt});
+  const std::string cutover = "postgres_cutover/iterations:1/repeats:1/real_time";
+  for (const char* part : {"p50", "p99", "max"})
+    figures.push_back({std::string("PostgreSQL: write pause of a cutover, ") + part, cutover, "ms",
+                       std::string("pause_us_") + part, "", "",
+                       part == std::string("p99") ? std::optional<double>(50) : std::nullopt});
+}
+
+std::vector<Figure> all_figures(const Results& results) {
   std::vector<Figure> figures;
   add_routes(figures);
   figures.push_back({"plan, 16,384 shards, 1,000 nodes", "plan_growth/1000", "ms", "", "", "", 50});
@@ -137,6 +157,7 @@ std::vector<Figure> all_figures() {
                        std::string("pause_us_") + part, "", "",
                        part == std::string("p99") ? std::optional<double>(50) : std::nullopt});
   }
+  add_postgres(figures, results);
   return figures;
 }
 
@@ -185,7 +206,7 @@ void run(const std::vector<std::string>& arguments) {
     }
   }
   std::vector<Line> lines;
-  for (const Figure& figure : all_figures()) lines.push_back(evaluate(results, figure));
+  for (const Figure& figure : all_figures(results)) lines.push_back(evaluate(results, figure));
   print(lines);
   if (json_file.empty()) return;
   std::ofstream output(json_file);

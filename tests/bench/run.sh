@@ -9,8 +9,8 @@ usage() {
 usage: tests/bench/run.sh [--json FILE] [--dir FOLDER]
 
   --json FILE   also write the table as a list of {name, value, unit, peer, ratio, goal, met}
-  --dir FOLDER  make the databases there (default: build/release, where a commit has to wait for a
-                real disk)
+  --dir FOLDER  make the SQLite databases there (default: build/release, where a commit has to wait
+                for a real disk)
 
 Every figure stands beside a peer that was measured in the same run, the repetitions of all of them
 in random order; figures are medians. A goal is an upper bound of the ratio, or of the value where
@@ -63,6 +63,22 @@ measure routing_bench routing "$folder" 0.05 9 '^(hash|route|map_ring)_(int64|te
 measure transact_bench transact_full "$folder" 0.15 25 '/full/'
 measure transact_bench transact_normal "$memory" 0.1 15 '/normal/'
 measure move_bench move "$folder" 0.2 7 '.'
+
+# Two servers of its own, on a real disk and with fsync, where PostgreSQL is installed.
+if [ -n "$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null)" ]; then
+  servers=$(mktemp -d "${RINGSHARD_BENCH_SERVERS:-/var/tmp}/ringshard-bench-XXXXXX")
+  chmod 755 "$servers"
+  stop_servers() {
+    for server in a b; do tests/support/postgres_cluster.sh kill "$servers/$server" || true; done
+    rm -rf "$results" "$servers"
+  }
+  trap stop_servers EXIT
+  export RINGSHARD_CLUSTER_BUFFERS=256MB
+  for server in a b; do tests/support/postgres_cluster.sh init "$servers/$server"; done
+  export RINGSHARD_BENCH_POSTGRES_A="postgresql://ringshard@/shop?host=$servers/a"
+  export RINGSHARD_BENCH_POSTGRES_B="postgresql://ringshard@/shop?host=$servers/b"
+  measure postgres_bench postgres "$folder" 0.3 9 '.'
+fi
 
 echo
 build/release/tests/bench/bench_report "${json[@]}" "$results"/*.json

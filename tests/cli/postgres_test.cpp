@@ -269,3 +269,39 @@ TEST_CASE("migrators that share a plan in a PostgreSQL catalog get different mov
   catalog.release_lease("m3", catalog.move("m3")->lease_holder);
   CHECK(catalog.lease_next(ids, "late", Duration(60'000)) == "m3");
 }
+
+TEST_CASE("preflight names what stands in the way of moves on PostgreSQL, with the mend") {
+  if (no_server()) return;
+  PostgresFleet fleet({"catalog", "p", "q"});
+  fleet.configure({"p"});
+  fleet.done({"init"});
+  Cluster cluster = Cluster::open(load_config(fleet.config()));
+  fleet.add_customers(cluster, 1, 20);
+  fleet.configure({"q"}, {"p"});
+  CHECK(fleet.done({"preflight"}).out == "6 moves of keyspace shop: nothing stands in the way\n");
+
+  run_postgres(fleet.dsn("p"),
+               "ALTER TABLE shop_3.invoice ADD CONSTRAINT once EXCLUDE USING btree (id WITH =)");
+  run_postgres(fleet.dsn("p"), "BEGIN; SELECT 1; PREPARE TRANSACTION 'forgotten'");
+  const Ran ran = fleet.run({"preflight", "--json"});
+  CHECK(ran.exit_code == 1);
+  const auto report = ran.json();
+  CHECK(report["blocks"] == true);
+  REQUIRE(report["findings"].size() == 2);
+  CHECK(report["findings"][0]["object"] == "invoice.once");
+  CHECK(report["findings"][0]["blocks"] == true);
+  CHECK(report["findings"][1]["object"] == "prepared transaction 'forgotten'");
+  CHECK(report["findings"][1]["blocks"] == false);
+  CHECK(fleet.done({"plan", "--json"}).json()["preflight"].size() == 2);
+
+  // Nothing begins, and no shard has moved.
+  const Ran refused = fleet.run({"apply", "--yes"});
+  CHECK(refused.exit_code == 1);
+  CHECK(refused.err.find("invoice.once") != std::string::npos);
+  CHECK(fleet.done({"status", "--json"}).json()["moves"].empty());
+
+  run_postgres(fleet.dsn("p"), "ROLLBACK PREPARED 'forgotten'");
+  run_postgres(fleet.dsn("p"), "ALTER TABLE shop_3.invoice DROP CONSTRAINT once");
+  fleet.done({"apply", "--yes"});
+  CHECK(fleet.done({"verify", "--json"}).json()["shards"] == 6);
+}

@@ -1,6 +1,7 @@
 #include "support/postgres_cluster.hpp"
 
 #include <filesystem>
+#include <random>
 #include <stdexcept>
 #include <vector>
 
@@ -37,6 +38,19 @@ void PostgresCluster::kill() { run("kill"); }
 void PostgresCluster::start() { run("start"); }
 void PostgresCluster::stop() { run("stop"); }
 void PostgresCluster::promote() { run("promote"); }
+
+std::string PostgresCluster::listen_to_tls() {
+  std::random_device random;
+  for (int tries = 0;; ++tries) {
+    const std::string port = std::to_string(20'000 + random() % 30'000);
+    try {
+      run("tls", port);
+      return "postgresql://ringshard@localhost:" + port + "/shop";
+    } catch (const std::runtime_error&) {
+      if (tries == 5) throw;  // another program may have the port
+    }
+  }
+}
 
 void PostgresCluster::run(const std::string& command, const std::string& more) const {
   std::vector<std::string> arguments{command, folder()};

@@ -28,6 +28,9 @@ class PostgresCluster {
   void start();
   void stop();
   void promote();
+  /// The DSN of its database "shop" over TLS, with a certificate for localhost that
+  /// folder()/ca.crt has signed.
+  std::string listen_to_tls();
 
  private:
   void run(const std::string& command, const std::string& more = {}) const;

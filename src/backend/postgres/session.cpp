@@ -313,6 +313,14 @@ void PostgresSession::send_deadline() {
 
 void PostgresSession::commit() {
   if (!mode_) throw Error(ErrorCode::internal, "no transaction is open in " + place());
+  if (statement_deadline_.passed(clock_)) {
+    // Sent now, nobody would wait for what becomes of it.
+    const std::string where = place();
+    rollback();
+    throw Error(ErrorCode::timeout, where +
+                                        ": the deadline had passed before COMMIT, so the "
+                                        "transaction was rolled back");
+  }
   committing_ = true;
   ResultHandle done;
   try {

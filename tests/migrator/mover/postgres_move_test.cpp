@@ -79,6 +79,33 @@ TEST_CASE("a move between two PostgreSQL databases ends with everything at the t
   CHECK(count(world, "invoice", "target") == 20);
 }
 
+TEST_CASE("PostgreSQL: a table that is altered during its move is noticed before the decision") {
+  if (no_server()) return;
+  for (const char* change : {"ALTER TABLE invoice ADD COLUMN remark text",
+                             "ALTER TABLE customer ALTER COLUMN name TYPE varchar(200)",
+                             "CREATE INDEX invoice_total ON invoice (total)"}) {
+    INFO(change);
+    MoveWorld world(shop, Engine::postgres);
+    fill(world, 10);
+    {
+      AtPoint at(FaultPoint::after_ready, [&] { world.sql(change); });
+      std::string message;
+      try {
+        world.run();
+      } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::schema);
+        message = error.what();
+      }
+      CHECK(message.find("not the same any more") != std::string::npos);
+      CHECK(at.reached());
+    }
+    CHECK(world.home_record("source")->role == Role::owner);
+    CHECK(world.abort().stage == MoveStage::reverted);
+    CHECK_FALSE(world.has_capture("source"));
+    CHECK(count(world, "invoice", "source") == 10);
+  }
+}
+
 TEST_CASE("PostgreSQL: a move and its way back work through PgBouncer in transaction mode") {
   if (no_server()) return;
   if (TestDatabase().pooled_dsn().empty()) {
