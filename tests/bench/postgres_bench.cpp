@@ -194,10 +194,14 @@ BENCHMARK(postgres_backfill)->UseManualTime()->Iterations(1)->Unit(benchmark::kM
 
 void psql_copy(benchmark::State& state) {
   copy_rows(state, [] {
+    Bare(node("b").dsn)
+        .run(std::string(
+                 "DROP SCHEMA IF EXISTS peer CASCADE; CREATE SCHEMA peer; SET search_path TO "
+                 "peer; ") +
+             make_table);
     const std::string command = "psql '" + node("a").dsn +
-                                "' -qc 'COPY copying_0.orders TO STDOUT' | "
-                                "psql '" +
-                                node("b").dsn + "' -qc 'COPY copying_0.orders FROM STDIN'";
+                                "' -qc 'COPY copying_0.orders TO STDOUT' | psql '" + node("b").dsn +
+                                "' -qc 'COPY peer.orders FROM STDIN'";
     if (std::system(command.c_str()) != 0) throw std::runtime_error("psql failed");
   });
 }
