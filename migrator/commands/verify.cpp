@@ -201,9 +201,14 @@ class FleetVerifier {
     try {
       pair = Mover(fleet_.catalog, fleet_.nodes, options, observer).verify(move->id);
     } catch (const Error& error) {
-      // It went on to another stage a moment ago.
       if (error.code() != ErrorCode::refused) throw;
-      report_.notes.push_back(name + ": not compared: " + error.what());
+      const auto now = fleet_.catalog.move(move->id);
+      const std::string text = name + ": not compared: " + error.what();
+      // Either it went on to another stage a moment ago, or its homes are not what they have to be.
+      if (now && now->stage != move->stage)
+        report_.notes.push_back(text);
+      else
+        problem(shard, "", text);
       return;
     }
     ++report_.pairs_compared;

@@ -37,9 +37,10 @@ std::optional<HomeSchema> common_schema(const std::map<std::string, Backend*>& h
            RowForm::native;
   };
   if (std::ranges::all_of(homes, is_like_first)) return std::nullopt;
+  HomeSchema common = schema_of(*homes.begin()->second, home);
   for (const auto& [node, backend] : homes)
-    if (HomeSchema schema = schema_of(*backend, home); portable::is_typed(schema)) return schema;
-  return std::nullopt;
+    common = portable::typed_of(common, schema_of(*backend, home));
+  return common;
 }
 
 Digests digests_of(Backend& backend, const HomeName& home,

@@ -3,6 +3,7 @@
 #include <ringshard/error.hpp>
 #include <variant>
 
+#include "backend/portable/portable.hpp"
 #include "mover/tailer.hpp"
 #include "support/fault.hpp"
 
@@ -42,7 +43,7 @@ BackfillStep Backfill::copy_chunk(const Table& table) {
   Checkpoint from;
   {
     MirrorTransaction tx(pair_, TxMode::read, lock_deadline);
-    from = tx.store().checkpoint(table);
+    from = tx.store().checkpoint(table.name);
   }
   if (from.complete) return {0, true};
 
@@ -53,6 +54,9 @@ BackfillStep Backfill::copy_chunk(const Table& table) {
                                         options_.chunk_bytes, batch_);
   }
   refuse_null_keys(table, batch_);
+  if (pair_.form() == RowForm::portable)
+    for (std::size_t i = 0; i < batch_.size(); ++i)
+      portable::require_portable_key(table, primary_key_of(table, batch_[i]));
   if (!batch_.empty()) to.last_key = primary_key_of(table, batch_[batch_.size() - 1]);
   fault::hit(FaultPoint::backfill_chunk_read);
 
@@ -60,11 +64,21 @@ BackfillStep Backfill::copy_chunk(const Table& table) {
   // power cut a chunk that was lost is copied again, as its checkpoint was lost with it.
   const Durability durability(pair_.mirror().session(), to.complete);
   MirrorTransaction tx(pair_, TxMode::write, lock_deadline);
-  if (!same_position(tx.store().checkpoint(table), from))
+  if (!same_position(tx.store().checkpoint(table.name), from))
     throw Error(ErrorCode::lease_lost,
                 "another migrator copies table " + table.name + " of " + pair_.home().str());
-  tx.store().insert_missing(table, batch_);
-  tx.store().store_checkpoint(table, to);
+  try {
+    tx.store().insert_missing(table, batch_);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::sql && error.code() != ErrorCode::invalid_argument) throw;
+    // The database says what it does not take, but not always where that stands.
+    throw Error(error.code(), "a row of table " + table.name + " with a key from " +
+                                  describe(primary_key_of(table, batch_[0])) + " to " +
+                                  describe(*to.last_key) +
+                                  " can not be stored at the target: " + error.what())
+        .with_sqlstate(std::string(error.sqlstate()));
+  }
+  tx.store().store_checkpoint(table.name, to);
   tx.commit();
   fault::hit(FaultPoint::backfill_chunk_written);
   return {static_cast<std::int64_t>(batch_.size()), to.complete};

@@ -31,10 +31,8 @@ void require_owner_for(const std::optional<HomeRecord>& record, const Leg& leg) 
 
 /// The tables of the two sides fit together, where the definitions can not be the same.
 void require_fitting(const HomeSchema& owner, const HomeSchema& mirror, const std::string& home) {
-  const bool typed = portable::is_typed(owner);
   std::string reasons;
-  for (const Obstacle& obstacle :
-       portable::obstacles(typed ? owner : mirror, typed ? mirror : owner))
+  for (const Obstacle& obstacle : portable::obstacles(owner, mirror))
     reasons += "\n  " + obstacle.object + ": " + obstacle.reason;
   if (!reasons.empty())
     throw Error(ErrorCode::schema, "home " + home +

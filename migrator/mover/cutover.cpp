@@ -26,15 +26,6 @@ void require_time(HomePair& pair, Deadline deadline) {
     throw Error(ErrorCode::timeout, "the cutover's pause budget ran out");
 }
 
-void raise_counters(RowForm form, HomeStore& mirror, const std::vector<Counter>& counters) {
-  const Dialect& dialect = mirror.dialect();
-  Session& session = mirror.session();
-  if (form == RowForm::native)
-    dialect.raise_counters(session, counters);
-  else
-    dialect.raise_foreign_counters(session, *dialect.schema(session), counters);
-}
-
 /// Statements of both sessions stop at the deadline for as long as this lives.
 class StatementDeadline {
  public:
@@ -91,8 +82,9 @@ std::int64_t Cutover::drain(OwnerTransaction& owner, const std::string& certific
   require_equal_definitions(owner.store(), mirror.store());
   require_whole_capture(owner.store());
   require_whole_capture(mirror.store());  // it is the one that records from now on
+  require_portable_keys(pair_, mirror.store(), rows);
   mirror.store().apply(rows, UniqueConflict::evict);
-  raise_counters(pair_.form(), mirror.store(), counters);
+  raise_counters(mirror.store().dialect(), mirror.store().session(), counters, pair_.form());
   HomeRecord certified = pair_.leg().mirror_record();
   certified.certificate = certificate;
   mirror.store().store_record(certified);

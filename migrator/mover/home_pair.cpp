@@ -86,9 +86,7 @@ namespace {
 std::optional<std::string> difference(RowForm form, const HomeSchema& left,
                                       const HomeSchema& right) {
   if (form == RowForm::native) return ringshard::difference(left, right);
-  const bool left_is_typed = portable::is_typed(left);
-  const auto found =
-      portable::obstacles(left_is_typed ? left : right, left_is_typed ? right : left);
+  const auto found = portable::obstacles(left, right);
   if (found.empty()) return std::nullopt;
   return "table " + found.front().object + " " + found.front().reason;
 }
@@ -104,6 +102,16 @@ void require_equal_definitions(HomeStore& owner, HomeStore& mirror) {
                 "the table definitions of the two homes are not the same any more, " + *differs +
                     "; undo the change, or give the move up: before the cutover with `ringshard "
                     "abort`, after it with `ringshard finalize`");
+}
+
+void require_portable_keys(HomePair& pair, HomeStore& mirror, std::span<const RowChange> rows) {
+  if (pair.form() == RowForm::native) return;
+  const auto schema = mirror.dialect().schema(mirror.session());
+  for (const RowChange& row : rows) {
+    const Table* table = schema->find(row.change.table);
+    if (table != nullptr && !table->kinds.empty())
+      portable::require_portable_key(*table, row.change.key);
+  }
 }
 
 void require_whole_capture(HomeStore& home) {
@@ -122,9 +130,10 @@ std::vector<Table> common_tables(HomePair& pair) {
   MirrorTransaction mirror(pair, TxMode::read, Deadline());
   require_equal_definitions(owner.store(), mirror.store());
   require_whole_capture(owner.store());
-  HomeSchema owners = owner.store().dialect().describe_schema(owner.store().session());
-  if (pair.form() == RowForm::native || portable::is_typed(owners)) return std::move(owners.tables);
-  return mirror.store().dialect().describe_schema(mirror.store().session()).tables;
+  const HomeSchema owners = owner.store().dialect().describe_schema(owner.store().session());
+  if (pair.form() == RowForm::native) return owners.tables;
+  const HomeSchema mirrors = mirror.store().dialect().describe_schema(mirror.store().session());
+  return portable::typed_of(owners, mirrors).tables;
 }
 
 std::string describe(const std::optional<HomeRecord>& record) {

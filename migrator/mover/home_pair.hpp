@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,10 @@ class MirrorTransaction {
 /// Error{schema} naming what is not so: somebody changed a table in the middle of the move.
 std::vector<Table> common_tables(HomePair& pair);
 void require_equal_definitions(HomeStore& owner, HomeStore& mirror);
+
+/// Where the two are of different kinds: Error{schema} for a key of `rows` that the mirror's
+/// database writes in another way.
+void require_portable_keys(HomePair& pair, HomeStore& mirror, std::span<const RowChange> rows);
 
 /// Error{schema} naming a table whose changes this home does not record any more. Changes were lost
 /// then, whatever was made again since.

@@ -48,13 +48,10 @@ HomeSchema home_schema(Catalog& catalog, const MoveRecord& move, std::string_vie
 }
 
 /// Who the owner's database was is kept at the mirror, in the table of checkpoints.
-const Table& owner_identity() {
-  static const Table mark = [] {
-    Table table;
-    table.name = "ringshard_owner_identity";
-    return table;
-  }();
-  return mark;
+constexpr std::string_view owner_identity = "ringshard_owner_identity";
+MoveOptions without_repair(MoveOptions options) {
+  options.repair = false;
+  return options;
 }
 
 [[noreturn]] void throw_differs(const MoveRecord& move) {
@@ -150,7 +147,7 @@ void Mover::heed_failover(Run& run, HomePair& pair) {
   std::int64_t applied = 0;
   {
     MirrorTransaction tx(pair, TxMode::read, Deadline());
-    known = tx.store().checkpoint(owner_identity()).last_key;
+    known = tx.store().checkpoint(owner_identity).last_key;
     applied = tx.store().applied_head(tx.store().dialect().schema(tx.store().session())->tables);
   }
   if (known && std::get<std::string>(known->front()) == identity) return;
@@ -170,7 +167,7 @@ void Mover::heed_failover(Run& run, HomePair& pair) {
     if (run.move.stage == MoveStage::ready) store(run, MoveStage::verifying);
   }
   MirrorTransaction tx(pair, TxMode::write, Deadline::after(pair.clock(), options_.lock_wait));
-  tx.store().store_checkpoint(owner_identity(), {Row{identity}, false});
+  tx.store().store_checkpoint(owner_identity, {Row{identity}, false});
   tx.commit();
 }
 
@@ -303,12 +300,21 @@ void Mover::check_log(Run& run, HomePair& pair) {
 VerifyReport Mover::compare_all(Run& run, HomePair& pair, std::int64_t& verified_seq,
                                 const std::function<void()>& between) {
   Tailer tailer(pair, options_);
-  Verifier verifier(pair, tailer, options_, between);
   const std::vector<Table> tables = common_tables(pair);
-  verified_seq = quiet_head(pair, options_);
-  tailer.catch_up(verified_seq, between);
-  const VerifyReport report = verifier.compare_tables(
-      tables, [&](const VerifyReport& so_far) { observer_.progress(run.move, so_far.rows); });
+  const auto compare = [&](const MoveOptions& options) {
+    verified_seq = quiet_head(pair, options);
+    tailer.catch_up(verified_seq, between);
+    return Verifier(pair, tailer, options, between)
+        .compare_tables(
+            tables, [&](const VerifyReport& so_far) { observer_.progress(run.move, so_far.rows); });
+  };
+  VerifyReport report = compare(options_);
+  // What was written need not be what was meant: a database may not be able to hold the value, or
+  // the row may have put another one out of its place. Only a comparison that mends nothing counts.
+  if (report.repaired > 0) {
+    VerifyReport again = compare(without_repair(options_));
+    if (!again.equal()) report = std::move(again);
+  }
   run.move.changes_applied += tailer.applied_total();
   run.move.rows_verified = report.rows;
   // Sticky: that nothing is found any more does not tell why something was.
@@ -317,7 +323,7 @@ VerifyReport Mover::compare_all(Run& run, HomePair& pair, std::int64_t& verified
   observer_.verified(run.move, report);
   for (const Difference& difference : report.samples)
     log::warning("move " + run.move.id + ": " + describe(difference) +
-                 (options_.repair ? " (repaired)" : ""));
+                 (report.equal() ? " (repaired)" : ""));
   return report;
 }
 
@@ -333,8 +339,10 @@ void Mover::verify_tables(Run& run) {
 void Mover::hand_over(Run& run, HomePair& pair) {
   Tailer tailer(pair, options_);
   const auto between = [&] { between_tails(run, pair); };
-  Verifier verifier(pair, tailer, options_, between);
-  Cutover cutover(pair, tailer, verifier, options_, between);
+  // A row that is repaired here would not be compared again.
+  const MoveOptions strict = without_repair(options_);
+  Verifier verifier(pair, tailer, strict, between);
+  Cutover cutover(pair, tailer, verifier, strict, between);
   const std::vector<Table> tables = common_tables(pair);
   Duration delay = options_.cutover.retry_delay;
   std::string reason;
@@ -414,6 +422,17 @@ void Mover::roll_back(Run& run) {
   const std::optional<HomeRecord> source =
       find_record(nodes_.at(run.move.source), run.forward.home());
   const bool waits = source && source->role == Role::mirror;
+  // Otherwise it has been handed over to already, in the leg after the observed one, or is at rest.
+  const bool has_it = source && source->role == Role::owner &&
+                      (source->move_id.empty() || source->leg == run.returned.leg().number);
+  if (!waits && !has_it)
+    throw Error(ErrorCode::refused,
+                "move " + run.move.id + ": home " + run.forward.home().str() + " on node '" +
+                    run.move.source + "' says " + describe(source) +
+                    ", and to roll back to it, it has to be the mirror of this move: was its "
+                    "database set back? `ringshard doctor` shows who owns the shard; nothing was "
+                    "changed")
+        .with_shard(run.move.shard);
   const std::optional<HomeRecord> decided = waits ? decided_handover(run.observed) : std::nullopt;
   const bool undecided = waits && !decided;
   // The way back may have become impossible, by a change of the tables: the move has to end.

@@ -36,20 +36,12 @@ void refuse_null_keys(HomeStore& owner, const Change& change) {
 }
 
 /// How far the log has been deleted is kept in the owner's home, in the table of checkpoints.
-const Table& erased_mark() {
-  static const Table mark = [] {
-    Table table;
-    table.name = "ringshard_change_log";
-    return table;
-  }();
-  return mark;
-}
-
+constexpr std::string_view erased_mark = "ringshard_change_log";
 /// An entry that is new but has a number that was given out before would be taken for an old one.
 void refuse_repeated_numbers(HomeStore& owner, const Change& oldest) {
   // Where several write at the same time, a smaller number may be committed after a greater one.
   if (owner.dialect().quirks().concurrent_writers) return;
-  const std::optional<Row> erased = owner.checkpoint(erased_mark()).last_key;
+  const std::optional<Row> erased = owner.checkpoint(erased_mark).last_key;
   if (!erased || oldest.seq > std::get<std::int64_t>(erased->front())) return;
   throw Error(ErrorCode::schema,
               "the numbers of the change log began anew during the move, after " +
@@ -114,6 +106,7 @@ std::vector<Change> Tailer::apply_oldest(std::int64_t rows_max, std::size_t byte
   fault::hit(FaultPoint::tail_read);
   // Evict: a further unique key may have passed from a row whose own change comes later in the log.
   MirrorTransaction tx(pair_, TxMode::write, lock_deadline());
+  require_portable_keys(pair_, tx.store(), rows);
   tx.store().apply(rows, UniqueConflict::evict);
   tx.commit();
   return changes;
@@ -142,7 +135,7 @@ std::int64_t Tailer::step() {
   {
     OwnerTransaction tx(pair_, TxMode::write, lock_deadline());
     tx.store().log_erase(seqs);
-    tx.store().store_checkpoint(erased_mark(), {Row{seqs.back()}, false});
+    tx.store().store_checkpoint(erased_mark, {Row{seqs.back()}, false});
     tx.commit();
   }
   fault::hit(FaultPoint::tail_erased);

@@ -61,7 +61,10 @@ void print_observing(std::ostream& out, const std::vector<MoveOutcome>& outcomes
 int MovesReport::exit_code() const noexcept {
   int code = exit_done;
   for (const MoveOutcome& outcome : outcomes) {
-    if (outcome.error) code = worse_of(code, exit_code_of(*outcome.error));
+    if (!outcome.error) continue;
+    // Whatever a row does not fit into, it is not the command line.
+    const int own = exit_code_of(*outcome.error);
+    code = worse_of(code, own == exit_usage ? exit_failed : own);
   }
   return code;
 }

@@ -214,15 +214,10 @@ class Import {
     for_each_home(fleet, TxMode::write, sharded.empty() && !foreign,
                   layout_.reference.statements.empty() || (reference.empty() && !foreign),
                   [&](NewFleet::Work& work, const Dialect& dialect, bool is_reference) {
-                    raise(*work.session, dialect, is_reference ? reference : sharded);
+                    ringshard::raise_counters(dialect, *work.session,
+                                              is_reference ? reference : sharded,
+                                              form_between(dialect, source_.dialect));
                   });
-  }
-
-  void raise(Session& session, const Dialect& dialect, const std::vector<Counter>& counters) {
-    if (form_between(dialect, source_.dialect) == RowForm::native)
-      dialect.raise_counters(session, counters);
-    else
-      dialect.raise_foreign_counters(session, *dialect.schema(session), counters);
   }
 
   template <class Function>

@@ -30,10 +30,7 @@ class ReferenceHome {
   const Dialect& dialect() const noexcept { return backend_.dialect(); }
   std::vector<Counter> counters() { return dialect().counters(*session_); }
   void raise(const std::vector<Counter>& counters, RowForm form) {
-    if (form == RowForm::native)
-      dialect().raise_counters(*session_, counters);
-    else
-      dialect().raise_foreign_counters(*session_, schema(), counters);
+    raise_counters(dialect(), *session_, counters, form);
   }
   std::vector<Digest> digests(const HomeSchema& schema, RowForm form) {
     std::vector<Digest> digests;
@@ -66,15 +63,13 @@ void copy_table(ReferenceHome& from, ReferenceHome& to, const Table& table, std:
   }
 }
 
-/// The tables as the side has them that knows what their columns hold, where one does.
+/// The tables as the side has them that knows what their columns hold.
 HomeSchema comparable_tables(const HomeSchema& left, const HomeSchema& right) {
-  if (!portable::is_typed(left) && !portable::is_typed(right)) return left;
-  const bool typed = portable::is_typed(left);
   Problems problems;
-  for (const Obstacle& obstacle : portable::obstacles(typed ? left : right, typed ? right : left))
+  for (const Obstacle& obstacle : portable::obstacles(left, right))
     problems.add("table '" + obstacle.object + "' " + obstacle.reason);
   problems.throw_if_any("the reference tables can not be copied to another kind of database:");
-  return typed ? left : right;
+  return portable::typed_of(left, right);
 }
 
 /// All of it in one transaction of each side, so a copy that breaks off leaves an empty home.

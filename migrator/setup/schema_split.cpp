@@ -207,12 +207,15 @@ class Splitter {
     const std::string columns = quoted_list(table.columns);
     std::string assignments;
     for (const std::string& column : table.columns)
-      assignments += (assignments.empty() ? "" : ", ") + quoted(column) + " = " + quoted(column);
+      if (std::ranges::count(table.fixed_columns, column) == 0)
+        assignments += (assignments.empty() ? "" : ", ") + quoted(column) + " = " + quoted(column);
     SessionTransaction tx(session, part.name, TxMode::write, Deadline());
     try {
-      session.execute("INSERT INTO " + name + " (" + columns + ") SELECT " + columns + " FROM " +
-                      name + " WHERE 1 = 0");
-      session.execute("UPDATE " + name + " SET " + assignments + " WHERE 1 = 0");
+      session.execute("INSERT INTO " + name + " (" + columns + ")" +
+                      std::string(source_.dialect.quirks().insert_words) + " SELECT " + columns +
+                      " FROM " + name + " WHERE 1 = 0");
+      if (!assignments.empty())
+        session.execute("UPDATE " + name + " SET " + assignments + " WHERE 1 = 0");
       session.execute("DELETE FROM " + name + " WHERE 1 = 0");
     } catch (const Error& error) {
       if (error.code() != ErrorCode::sql) throw;

@@ -28,6 +28,14 @@ RowForm form_between(const Dialect& left, const Dialect& right) noexcept {
   return left.engine() == right.engine() ? RowForm::native : RowForm::portable;
 }
 
+void raise_counters(const Dialect& dialect, Session& session, const std::vector<Counter>& counters,
+                    RowForm form) {
+  if (form == RowForm::native)
+    dialect.raise_counters(session, counters);
+  else
+    dialect.raise_foreign_counters(session, *dialect.schema(session), counters);
+}
+
 BackendOptions to_backend_options(const Config& config) {
   return {.sqlite = {.synchronous_full = config.sqlite.synchronous != "normal",
                      .foreign_keys = config.sqlite.foreign_keys}};

@@ -68,8 +68,8 @@ struct Obstacle {
 
 /// What a node tells of itself, for a look before a move.
 struct NodeFacts {
-  std::string version;             ///< of its database, for people
-  std::int64_t major_version = 0;  ///< comparable among databases of one kind
+  std::string version;                            ///< of its database, for people
+  std::int64_t major_version = 0;                 ///< comparable among databases of one kind
   std::optional<std::int64_t> bytes_free;         ///< nothing where it can not be read
   std::map<std::string, std::string> collations;  ///< name → version of its rules
   std::vector<Obstacle> concerns;                 ///< what may hold a move up
@@ -194,6 +194,10 @@ class Dialect {
                                       const std::vector<Counter>& counters) const = 0;
 };
 
+/// Sets the counters of a home to at least those of another one, whose rows are in this form.
+void raise_counters(const Dialect& dialect, Session& session, const std::vector<Counter>& counters,
+                    RowForm form);
+
 /// One physical database: a PostgreSQL server or a directory of SQLite files. Thread-safe.
 class Backend {
  public:
@@ -226,8 +230,8 @@ class Backend {
   /// Throws as ping() does.
   virtual NodeFacts facts() = 0;
 
-  /// A text that is another one after the database went on from an older state than it had: a replica
-  /// that took over, a restore. Empty where that can not be told. Throws as ping() does.
+  /// A text that is another one after the database went on from an older state than it had: a
+  /// replica that took over, a restore. Empty where that can not be told. Throws as ping() does.
   virtual std::string identity() { return {}; }
 
   virtual bool home_exists(const HomeName& home) = 0;

@@ -222,8 +222,8 @@ std::vector<Change> HomeStore::applied_after(const Table& table, std::int64_t le
 std::int64_t HomeStore::applied_head(const std::vector<Table>& tables) {
   std::int64_t head = 0;
   for (const Table& table : tables)
-    head = std::max(head, session_.integer("SELECT max(seq) FROM " +
-                                           quoted(applied_table_name(table.name))));
+    head = std::max(
+        head, session_.integer("SELECT max(seq) FROM " + quoted(applied_table_name(table.name))));
   return head;
 }
 
@@ -314,10 +314,10 @@ void HomeStore::put(const TableSql& sql, const Row& key, const std::optional<Row
 
 std::int64_t HomeStore::count(const Table& table) { return session_.integer(sql_of(table).count); }
 
-Checkpoint HomeStore::checkpoint(const Table& table) {
+Checkpoint HomeStore::checkpoint(std::string_view name) {
   Checkpoint found;
   session_.for_each("SELECT last_key, complete FROM ringshard_checkpoint WHERE table_name = $1",
-                    {std::string_view(table.name)}, [&found](RowView row) {
+                    {name}, [&found](RowView row) {
                       if (const auto* key = std::get_if<BlobView>(&row[0]))
                         found.last_key = decode_row(key->bytes);
                       found.complete = std::get<std::int64_t>(row[1]) != 0;
@@ -326,7 +326,7 @@ Checkpoint HomeStore::checkpoint(const Table& table) {
   return found;
 }
 
-void HomeStore::store_checkpoint(const Table& table, const Checkpoint& checkpoint) {
+void HomeStore::store_checkpoint(std::string_view name, const Checkpoint& checkpoint) {
   std::string key;
   if (checkpoint.last_key) key = encode_row(*checkpoint.last_key);
   const ValueView last_key = checkpoint.last_key ? ValueView(BlobView{key}) : ValueView(Null{});
@@ -334,7 +334,7 @@ void HomeStore::store_checkpoint(const Table& table, const Checkpoint& checkpoin
       "INSERT INTO ringshard_checkpoint (table_name, last_key, complete) VALUES ($1, $2, $3) "
       "ON CONFLICT (table_name) DO UPDATE SET last_key = excluded.last_key, "
       "complete = excluded.complete",
-      {std::string_view(table.name), last_key, std::int64_t{checkpoint.complete ? 1 : 0}});
+      {name, last_key, std::int64_t{checkpoint.complete ? 1 : 0}});
 }
 
 }  // namespace ringshard

@@ -110,8 +110,9 @@ class HomeStore {
 
   std::int64_t count(const Table& table);
 
-  Checkpoint checkpoint(const Table& table);
-  void store_checkpoint(const Table& table, const Checkpoint& checkpoint);
+  /// Of a table, or of something else that a move keeps with a home under a name of its own.
+  Checkpoint checkpoint(std::string_view name);
+  void store_checkpoint(std::string_view name, const Checkpoint& checkpoint);
 
  private:
   struct TableSql;  // the statements of one table, built once

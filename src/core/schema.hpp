@@ -37,6 +37,8 @@ struct Table {
   std::vector<std::string>
       key_collations;  ///< as the database names them; empty string: its default
   std::vector<std::vector<std::string>> unique_keys;  ///< further unique keys
+  /// One of them has a condition, an expression or a collation of its own.
+  bool has_special_unique_keys = false;
   std::vector<std::string> fixed_columns;  ///< those that a row gets when it is inserted, and keeps
   friend bool operator==(const Table&, const Table&) = default;
 };

@@ -325,14 +325,14 @@ CONFORMANCE_TEST_CASE("a checkpoint is stored with its chunk or not at all") {
   const Table table = pair.target.table("item");
   const auto load = [&] {
     return pair.target.maintain(TxMode::read,
-                                [&](HomeStore& store) { return store.checkpoint(table); });
+                                [&](HomeStore& store) { return store.checkpoint(table.name); });
   };
   CHECK_FALSE(load().last_key.has_value());
   CHECK_FALSE(load().complete);
   HomeStore& store = pair.target.store();
   const auto write_chunk = [&] {
     store.put(table, key(1), row(1, "x"), UniqueConflict::fail);
-    store.store_checkpoint(table, {key(1), false});
+    store.store_checkpoint(table.name, {key(1), false});
   };
   {
     SessionTransaction tx(store.session(), pair.target.name(), TxMode::write, soon());
@@ -346,7 +346,7 @@ CONFORMANCE_TEST_CASE("a checkpoint is stored with its chunk or not at all") {
   }
   CHECK(same(load().last_key, key(1)));
   pair.target.maintain(TxMode::write, [&](HomeStore& again) {
-    again.store_checkpoint(table, {std::nullopt, true});
+    again.store_checkpoint(table.name, {std::nullopt, true});
     return 0;
   });
   CHECK(load().complete);

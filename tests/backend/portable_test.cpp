@@ -152,6 +152,17 @@ TEST_CASE("tables that do not fit each other are named, with the reason") {
   CHECK(problems().size() == 1);
   typed.columns = {"name", "id"};
   CHECK(problems()[0].reason.find("same order") != std::string::npos);
+  typed.columns = untyped.columns;
+  typed.kinds[0] = ColumnKind::integer;
+  typed.unique_keys = {{"name"}};
+  CHECK(problems().size() == 1);
+  untyped.unique_keys = {{"name"}};
+  CHECK(problems().empty());
+  untyped.has_special_unique_keys = true;
+  CHECK(problems().size() == 1);
+  untyped.has_special_unique_keys = false;
+  typed.kinds[1] = ColumnKind::uuid;
+  CHECK(problems().size() == 1);
   CHECK(portable::obstacles({{typed}, {}}, {}).size() == 1);
   CHECK(portable::obstacles({}, {{untyped}, {}}).size() == 1);
 }

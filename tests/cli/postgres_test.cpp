@@ -29,7 +29,7 @@ constexpr auto postgres_schema =
     "CREATE TABLE invoice (id bigserial PRIMARY KEY, customer_id bigint NOT NULL\n"
     "  REFERENCES customer (id) ON DELETE CASCADE, total numeric(12, 2));\n"
     "CREATE INDEX invoice_customer ON invoice (customer_id);\n"
-    "CREATE TABLE genre (id bigint PRIMARY KEY, name text);\n"
+    "CREATE TABLE genre (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text);\n"
     "CREATE VIEW named AS SELECT id, name FROM customer;\n";
 
 constexpr auto sqlite_schema =

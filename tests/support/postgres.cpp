@@ -63,6 +63,7 @@ TestDatabase::TestDatabase() : server_(postgres_server()) {
     run(server, "CREATE DATABASE " + name_);
     return;
   }
+  run(server, "ALTER DATABASE " + name_ + " RESET ALL");
   const ConnectionHandle own = connect(dsn());
   for (const char* sql : {clear, "DROP OWNED BY CURRENT_USER CASCADE"}) run(own.get(), sql);
 }

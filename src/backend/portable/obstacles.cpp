@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ringshard/error.hpp>
 
 #include "backend/portable/portable.hpp"
 
@@ -53,6 +54,54 @@ std::string order_problem(const Table& typed, const Table& untyped, std::size_t 
          "are not in the same order in both databases";
 }
 
+// Nothing if both take the same values of a further unique key for equal.
+std::string unique_problem(const Table& typed, const std::vector<std::string>& columns) {
+  for (const std::string& column : columns) {
+    const auto at = std::ranges::find(typed.columns, column);
+    const bool known = at != typed.columns.end();
+    switch (known ? typed.kinds[static_cast<std::size_t>(at - typed.columns.begin())]
+                  : ColumnKind::other) {
+      case ColumnKind::integer:
+      case ColumnKind::boolean:
+      case ColumnKind::real8:
+      case ColumnKind::decimal:
+      case ColumnKind::text:
+      case ColumnKind::bytes:
+        continue;
+      case ColumnKind::real4:
+      case ColumnKind::padded_text:
+      case ColumnKind::uuid:
+      case ColumnKind::timestamp:
+      case ColumnKind::timestamp_utc:
+      case ColumnKind::json:
+      case ColumnKind::other:
+        return "has a unique key on " + column +
+               ", of whose values the two databases do not take the same ones for equal";
+    }
+  }
+  return {};
+}
+
+void compare_unique_keys(const Table& typed, const Table& untyped,
+                         std::vector<Obstacle>& obstacles) {
+  const auto sorted = [](std::vector<std::vector<std::string>> keys) {
+    for (std::vector<std::string>& key : keys) std::ranges::sort(key);
+    std::ranges::sort(keys);
+    return keys;
+  };
+  if (typed.has_special_unique_keys || untyped.has_special_unique_keys)
+    obstacles.push_back({typed.name,
+                         "has a unique key with a condition, an expression or a collation of its "
+                         "own on one side: both databases have to refuse the same rows"});
+  if (sorted(typed.unique_keys) != sorted(untyped.unique_keys))
+    obstacles.push_back({typed.name,
+                         "has other unique keys on one side than on the other: both databases have "
+                         "to refuse the same rows"});
+  for (const std::vector<std::string>& key : typed.unique_keys)
+    if (const std::string problem = unique_problem(typed, key); !problem.empty())
+      obstacles.push_back({typed.name, problem});
+}
+
 void compare(const Table& typed, const Table& untyped, std::vector<Obstacle>& obstacles) {
   const auto add = [&](const std::string& reason) { obstacles.push_back({typed.name, reason}); };
   if (typed.columns != untyped.columns)
@@ -65,16 +114,40 @@ void compare(const Table& typed, const Table& untyped, std::vector<Obstacle>& ob
     const std::string problem = order_problem(typed, untyped, part);
     if (!problem.empty()) add(problem);
   }
+  compare_unique_keys(typed, untyped, obstacles);
 }
-
-}  // namespace
 
 bool is_typed(const HomeSchema& schema) noexcept {
   return std::ranges::any_of(schema.tables,
                              [](const Table& table) { return !table.kinds.empty(); });
 }
 
-std::vector<Obstacle> obstacles(const HomeSchema& typed, const HomeSchema& untyped) {
+}  // namespace
+
+const HomeSchema& typed_of(const HomeSchema& left, const HomeSchema& right) noexcept {
+  return is_typed(left) ? left : right;
+}
+
+void require_portable_key(const Table& typed, const Row& key) {
+  for (std::size_t part = 0; part < key.size(); ++part) {
+    const ColumnKind kind = typed.kinds[typed.key_positions[part]];
+    std::string text;
+    append_value(text, kind, view(key[part]));
+    const auto* own = std::get_if<std::string>(&key[part]);
+    const bool misfit = text.find('\0') != std::string::npos;
+    const bool respelled = kind == ColumnKind::uuid && (own == nullptr || *own != text);
+    if (!misfit && !respelled) continue;
+    throw Error(ErrorCode::schema, "table " + typed.name + " has a row whose primary key " +
+                                       describe(key) + " the other database writes in another way" +
+                                       (respelled ? ": write UUIDs in lower case, as 36 characters"
+                                                  : ": its column has to hold values of one type") +
+                                       "; correct it, then resume or abort");
+  }
+}
+
+std::vector<Obstacle> obstacles(const HomeSchema& left, const HomeSchema& right) {
+  const HomeSchema& typed = typed_of(left, right);
+  const HomeSchema& untyped = &typed == &left ? right : left;
   std::vector<Obstacle> found;
   for (const Table& table : typed.tables) {
     if (const Table* other = untyped.find(table.name))

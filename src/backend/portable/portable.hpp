@@ -62,12 +62,18 @@ std::optional<std::string> plain_timestamp(std::string_view text, bool to_utc);
 /// The text that PostgreSQL gives this text as a jsonb. Empty if it is no JSON.
 std::optional<std::string> plain_json(std::string_view text);
 
-/// Why rows of `untyped`, a home of a database whose columns take what they get, can not move to
-/// and fro between it and `typed`; empty if they can. The order of both kinds of homes must be the
-/// same for the keys, since they are copied and compared by ranges of them.
-std::vector<Obstacle> obstacles(const HomeSchema& typed, const HomeSchema& untyped);
+/// Of the homes of two kinds of databases the one that declares what its columns hold.
+const HomeSchema& typed_of(const HomeSchema& left, const HomeSchema& right) noexcept;
 
-/// Which of the two is the typed one.
-bool is_typed(const HomeSchema& schema) noexcept;
+/// Why rows can not move to and fro between two homes, one of a database that declares what its
+/// columns hold and one of a database whose columns take what they get; empty if they can. Keys
+/// must have one order in both, since rows are copied and compared by ranges of them; unique keys
+/// must be the same, since a row that one side alone refuses would put another one out of its place
+/// there.
+std::vector<Obstacle> obstacles(const HomeSchema& left, const HomeSchema& right);
+
+/// Error{schema} for a primary key that is not written as the other database writes it: an integer
+/// as a text, a UUID in capitals. It would not be found there, or stand in another place.
+void require_portable_key(const Table& typed, const Row& key);
 
 }  // namespace ringshard::portable

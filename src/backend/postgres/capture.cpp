@@ -33,7 +33,7 @@ std::set<std::string> tables_with_trigger(PostgresSession& session, std::string_
   std::set<std::string> tables;
   session.for_each(
       "SELECT t.relname FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid WHERE "
-      "t.relnamespace = $1::regnamespace AND g.tgname = $2 AND g.tgenabled = 'O' AND g.tgparentid "
+      "t.relnamespace = $1::regnamespace AND g.tgname = $2 AND g.tgenabled = 'A' AND g.tgparentid "
       "= 0",
       {std::string_view(schema_of(session)), trigger}, [&tables](RowView row) {
         tables.insert(text_of(row[0]));
@@ -74,7 +74,22 @@ constexpr std::string_view unguarded_partitions =
     "('r', "
     "'p') AND c.relispartition AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid "
     "AND "
-    "g.tgname = 'ringshard_no_truncate' AND g.tgenabled = 'O')";
+    "g.tgname = 'ringshard_no_truncate' AND g.tgenabled = 'A')";
+
+// Also where session_replication_role says that triggers do not fire, on partitions too.
+void enable_always(PostgresSession& session) {
+  std::string script;
+  session.for_each(
+      "SELECT format('ALTER TABLE ONLY %s ENABLE ALWAYS TRIGGER %I;', t.oid::regclass, g.tgname) "
+      "FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid WHERE t.relnamespace = "
+      "$1::regnamespace AND g.tgname IN ('ringshard_log', 'ringshard_no_truncate') AND g.tgenabled "
+      "<> 'A'",
+      {std::string_view(schema_of(session))}, [&script](RowView row) {
+        script += text_of(row[0]);
+        return true;
+      });
+  if (!script.empty()) session.run_script(script);
+}
 
 void guard_partitions(PostgresSession& session) {
   const std::string home = schema_of(session);
@@ -221,6 +236,7 @@ void install_capture(PostgresSession& session, const HomeSchema& schema) {
   }
   session.run_script(script);
   guard_partitions(session);
+  enable_always(session);
   if (is_mirror(session)) {
     park_foreign_keys(session);
     silence_triggers(session);

@@ -36,12 +36,14 @@ constexpr std::string_view unique_indexes_of_home =
     "ELSE co.oid::regcollation::text END, pg_get_indexdef(i.indexrelid, k.n::int, true), "
     "pg_get_expr(i.indpred, i.indrelid, true), "
     "COALESCE((to_jsonb(i) ->> 'indnullsnotdistinct')::boolean, false), "
-    "t.typname, t.typtype::text, t.oid::bigint, format_type(a.atttypid, a.atttypmod) "
+    "t.typname, t.typtype::text, t.oid::bigint, format_type(a.atttypid, a.atttypmod), "
+    "COALESCE(NOT ic.collisdeterministic, false) "
     "FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid "
     "CROSS JOIN LATERAL unnest(i.indkey::int[]) WITH ORDINALITY AS k(attnum, n) "
     "LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum AND k.attnum > 0 "
     "LEFT JOIN pg_type t ON t.oid = a.atttypid "
     "LEFT JOIN pg_collation co ON co.oid = a.attcollation "
+    "LEFT JOIN pg_collation ic ON ic.oid = i.indcollation[k.n - 1] "
     "WHERE c.relnamespace = $1::regnamespace AND c.relkind IN ('r', 'p') AND i.indisunique "
     "AND i.indisvalid AND k.n <= i.indnkeyatts ORDER BY i.indrelid, i.indexrelid, k.n";
 
@@ -282,6 +284,9 @@ KnownSchema read_tables(PostgresSession& session) {
       more.unique_keys.back().predicate = text_of(row[6]);
       more.unique_keys.back().nulls_are_equal = std::get<std::int64_t>(row[7]) != 0;
     }
+    const bool is_plain = text_of(row[6]).empty() && !more.unique_keys.back().nulls_are_equal &&
+                          !text_of(row[3]).empty() && std::get<std::int64_t>(row[12]) == 0;
+    if (!is_plain) table->has_special_unique_keys = true;
     table->unique_keys.back().push_back(text_of(row[3]));
     more.unique_keys.back().expressions.push_back(text_of(row[5]));
     return true;
@@ -381,6 +386,19 @@ std::vector<Obstacle> find_obstacles(PostgresSession& session, const HomeSchema&
       "('r', 'p') AND NOT pg_has_role(c.relowner, 'USAGE') ORDER BY 1",
       "does not belong to the role of the DSN, which can make no trigger on it then: ALTER TABLE … "
       "OWNER TO that role, or GRANT it the owner's");
+  add("SELECT c.relname FROM pg_class c WHERE c.relnamespace = $1::regnamespace AND c.relkind IN "
+      "('r', 'p') AND (c.relrowsecurity OR c.relforcerowsecurity OR EXISTS (SELECT FROM pg_policy "
+      "p "
+      "WHERE p.polrelid = c.oid)) ORDER BY 1",
+      "has row level security, which is not taken along, and may hide rows from the role of the "
+      "DSN: "
+      "drop its policies and disable it for the time of the move");
+  add("SELECT DISTINCT c.relname || '.' || a.attname FROM pg_index i JOIN pg_class c ON c.oid = "
+      "i.indrelid JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey::int[]) "
+      "JOIN pg_type t ON t.oid = a.atttypid WHERE c.relnamespace = $1::regnamespace AND "
+      "i.indisprimary AND t.typtype IN ('c', 'p') ORDER BY 1",
+      "is of a composite type and part of a primary key, by which no row can be looked up: use its "
+      "parts as columns");
   add("SELECT nspname FROM pg_namespace WHERE oid = $1::regnamespace AND NOT "
       "has_schema_privilege(oid, 'CREATE')",
       "is a schema in which the role of the DSN may make nothing: GRANT CREATE ON SCHEMA … TO it");

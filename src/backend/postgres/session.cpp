@@ -38,7 +38,17 @@ constexpr std::string_view pinned_settings =
     "SET LOCAL datestyle TO 'ISO, MDY'; SET LOCAL intervalstyle TO postgres; "
     "SET LOCAL timezone TO 'UTC'; SET LOCAL extra_float_digits TO 1; "
     "SET LOCAL bytea_output TO hex; SET LOCAL xmloption TO content; "
-    "SET LOCAL lc_monetary TO 'C'; ";
+    "SET LOCAL lc_monetary TO 'C'; SET LOCAL array_nulls TO on; ";
+
+// Rows that a policy hides are an error, not absent.
+constexpr std::string_view own_settings =
+    "SET LOCAL row_security TO off; SET LOCAL ringshard.applying TO on; ";
+
+// What a move decides must not be lost, whatever the database or the role say; a stronger wish of
+// theirs stays.
+constexpr std::string_view durable_commit =
+    "SELECT set_config('synchronous_commit', 'on', true) WHERE "
+    "current_setting('synchronous_commit') = 'off'; ";
 
 std::int64_t milliseconds_left(Deadline deadline, Clock& clock) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline.left(clock)).count();
@@ -203,8 +213,11 @@ std::string PostgresSession::begin_text(TxMode mode, const std::string& search_p
   std::string text = mode == TxMode::read ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
                                           : "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ";
   text += "SET LOCAL search_path TO " + search_path + "; ";
-  if (own) text += std::string(pinned_settings) + "SET LOCAL ringshard.applying TO on; ";
-  if (!durable_) text += "SET LOCAL synchronous_commit TO off; ";
+  if (own) text += std::string(pinned_settings) + std::string(own_settings);
+  if (!durable_)
+    text += "SET LOCAL synchronous_commit TO off; ";
+  else if ((own || spec_.is_catalog) && mode != TxMode::read)
+    text += durable_commit;
   if (statement_deadline_.limited())
     text += "SET LOCAL statement_timeout TO " +
             std::to_string(milliseconds_left(statement_deadline_, clock_)) + "; ";

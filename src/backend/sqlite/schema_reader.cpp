@@ -63,11 +63,14 @@ Table read_table(Session& session, const std::string& name) {
     table.key_collations.push_back(collation);
   }
   for (const UniqueIndex& index : indexes) {
+    if (index.is_primary_key) continue;
     std::vector<std::string> columns;
-    for (const UniqueIndex::Column& part : index.columns)
+    for (const UniqueIndex::Column& part : index.columns) {
       if (!part.name.empty()) columns.push_back(part.name);
-    if (!index.is_primary_key && columns.size() == index.columns.size())
-      table.unique_keys.push_back(std::move(columns));
+      if (index.is_partial || part.name.empty() || part.collation != "BINARY")
+        table.has_special_unique_keys = true;
+    }
+    if (columns.size() == index.columns.size()) table.unique_keys.push_back(std::move(columns));
   }
   return table;
 }
@@ -81,10 +84,10 @@ bool is_reserved(std::string_view name) noexcept {
 std::vector<UniqueIndex> unique_indexes(Session& session, std::string_view table) {
   std::vector<UniqueIndex> indexes;
   session.for_each(
-      "SELECT name, origin FROM pragma_index_list($1, 'main') WHERE \"unique\" = 1 ORDER BY seq "
-      "DESC",
+      "SELECT name, origin, partial FROM pragma_index_list($1, 'main') WHERE \"unique\" = 1 ORDER "
+      "BY seq DESC",
       {table}, [&indexes](RowView row) {
-        indexes.push_back({text_of(row[0]), text_of(row[1]) == "pk", {}});
+        indexes.push_back({text_of(row[0]), text_of(row[1]) == "pk", integer_of(row[2]) != 0, {}});
         return true;
       });
   for (UniqueIndex& index : indexes) {

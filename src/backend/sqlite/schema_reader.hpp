@@ -19,6 +19,7 @@ struct UniqueIndex {
   };
   std::string name;
   bool is_primary_key = false;
+  bool is_partial = false;
   std::vector<Column> columns;
 };
 

@@ -85,6 +85,24 @@ TEST_CASE("a server that does not answer is not waited for beyond the deadline")
   CHECK_FALSE(session->usable());
 }
 
+TEST_CASE("what ringshard itself commits waits for the disk, whatever the database says") {
+  if (no_server()) return;
+  World world;
+  run_postgres(world.database.dsn(),
+               "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit TO off', "
+               "current_database()); END $$");
+  const auto setting = [&world](SessionUse use, bool durable) {
+    const auto session = world.home.another(use);
+    session->set_durable(durable);
+    SessionTransaction tx(*session, world.home.name(), TxMode::write, soon());
+    return std::get<std::string>(
+        session->rows("SELECT current_setting('synchronous_commit')")[0][0]);
+  };
+  CHECK(setting(SessionUse::maintenance, true) == "on");
+  CHECK(setting(SessionUse::maintenance, false) == "off");
+  CHECK(setting(SessionUse::application, true) == "off");
+}
+
 TEST_CASE("a commit whose answer is lost is unknown, and may have happened") {
   if (no_server()) return;
   World world;

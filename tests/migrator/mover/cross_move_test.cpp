@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <iostream>
+#include <optional>
 
 #include "migrator/mover/move_world.hpp"
 #include "support/catch.hpp"
@@ -67,6 +69,15 @@ std::int64_t count(MoveWorld& world, const std::string& table, const char* node)
   return std::get<std::int64_t>(world.rows("SELECT count(*) FROM " + table, node)[0][0]);
 }
 
+std::optional<ErrorCode> code_of_run(MoveWorld& world) {
+  try {
+    world.run();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return std::nullopt;
+}
+
 void there_and_back(const Side& from, const Side& to) {
   MoveWorld world(from, to);
   world.sql(filled(customers, from));
@@ -125,24 +136,16 @@ TEST_CASE("a value that the other kind of database can not hold stops the move a
   SECTION("a number with more digits than the column has") {
     MoveWorld world(sqlite, postgres);
     world.sql("INSERT INTO t VALUES (1, 0.123)");
-    try {
-      world.run();
-      FAIL("the move went on");
-    } catch (const Error& error) {
-      CHECK(error.code() == ErrorCode::differs);
-    }
+    CHECK(code_of_run(world) == ErrorCode::differs);
     CHECK(world.record().differences_found);
     CHECK(world.abort().stage == MoveStage::reverted);
   }
   SECTION("a text in a column of numbers") {
     MoveWorld world(sqlite, postgres);
     world.sql("INSERT INTO t VALUES (1, 'many')");
-    try {
-      world.run();
-      FAIL("the move went on");
-    } catch (const Error& error) {
-      CHECK(std::string(error.what()).find("many") != std::string::npos);
-    }
+    CHECK(code_of_run(world) == ErrorCode::sql);
+    CHECK(world.record().error.find("a row of table t with a key from (1)") != std::string::npos);
+    CHECK(world.record().error.find("many") != std::string::npos);
     CHECK(world.abort().stage == MoveStage::reverted);
     CHECK_FALSE(world.home_record("source")->being_moved());
   }
@@ -150,12 +153,7 @@ TEST_CASE("a value that the other kind of database can not hold stops the move a
     MoveWorld world(Side{Engine::postgres, "CREATE TABLE t (id bigint PRIMARY KEY, v numeric)"},
                     Side{Engine::sqlite, "CREATE TABLE t (id INTEGER PRIMARY KEY, v NUMERIC)"});
     world.sql("INSERT INTO t VALUES (1, 12345678901234567890.125)");
-    try {
-      world.run();
-      FAIL("the move went on");
-    } catch (const Error& error) {
-      CHECK(error.code() == ErrorCode::differs);
-    }
+    CHECK(code_of_run(world) == ErrorCode::differs);
     CHECK(world.abort().stage == MoveStage::reverted);
   }
 }
@@ -180,8 +178,47 @@ TEST_CASE("tables that do not fit the other kind of database are refused before 
             .find("COLLATE \"C\"") != std::string::npos);
   CHECK(message("CREATE TABLE t (id text COLLATE \"C\" PRIMARY KEY, w text)").find("columns") !=
         std::string::npos);
+  CHECK(message("CREATE TABLE t (id text COLLATE \"C\" PRIMARY KEY, v text UNIQUE)")
+            .find("other unique keys") != std::string::npos);
   CHECK(message("CREATE TABLE u (id text COLLATE \"C\" PRIMARY KEY, v text)").find("one side") !=
         std::string::npos);
+}
+
+TEST_CASE("a repair that the database can not carry out is no way to the cutover") {
+  if (no_server()) return;
+  MoveWorld world(Side{Engine::postgres, "CREATE TABLE t (id bigint PRIMARY KEY, v numeric)"},
+                  Side{Engine::sqlite, "CREATE TABLE t (id INTEGER PRIMARY KEY, v NUMERIC)"});
+  world.sql("INSERT INTO t VALUES (1, 12345678901234567890.123456789), (2, 1)");
+  for (const bool repair : {false, true, true}) {
+    world.options.repair = repair;
+    CHECK(code_of_run(world) == ErrorCode::differs);
+    CHECK(world.record().stage == MoveStage::verifying);
+    CHECK(world.record().differences_found);
+  }
+  CHECK(world.home_record("source")->role == Role::owner);
+  CHECK(world.abort().stage == MoveStage::reverted);
+}
+
+TEST_CASE("a UUID key that the other database spells in another way is refused by name") {
+  if (no_server()) return;
+  MoveWorld world(Side{Engine::sqlite, "CREATE TABLE t (id TEXT PRIMARY KEY, v TEXT)"},
+                  Side{Engine::postgres, "CREATE TABLE t (id uuid PRIMARY KEY, v text)"});
+  world.sql("INSERT INTO t VALUES ('a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 'x')");
+  SECTION("in the rows that are copied") {
+    world.sql("INSERT INTO t VALUES ('B0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', 'y')");
+    CHECK(code_of_run(world) == ErrorCode::schema);
+    CHECK(world.record().error.find("B0EEBC99") != std::string::npos);
+  }
+  SECTION("in a row that is written meanwhile") {
+    AtPoint at(FaultPoint::after_ready, [&] {
+      world.sql("INSERT INTO t VALUES ('C0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', 'z')");
+    });
+    CHECK(code_of_run(world) == ErrorCode::schema);
+    CHECK(world.record().error.find("C0EEBC99") != std::string::npos);
+  }
+  world.options.repair = true;
+  CHECK(code_of_run(world) == ErrorCode::schema);
+  CHECK(world.abort().stage == MoveStage::reverted);
 }
 
 TEST_CASE("across two kinds of databases a damaged row is found, and mended if asked") {

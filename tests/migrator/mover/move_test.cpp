@@ -95,6 +95,23 @@ TEST_CASE("a rollback brings every later write back to the source") {
   CHECK(topology.node(topology.node_of(MoveWorld::shard)).name == "source");
 }
 
+TEST_CASE("a rollback to a home that was set back to before the cutover changes nothing") {
+  MoveWorld world("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)");
+  world.sql("INSERT INTO item VALUES (1, 'one')");
+  CHECK(world.run().stage == MoveStage::observing);
+  world.damage("UPDATE ringshard_home SET role = 'owner', leg = 1, peer = 'target'", "source");
+  try {
+    world.roll_back();
+    FAIL("it was rolled back");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::refused);
+    CHECK(std::string(error.what()).find("set back") != std::string::npos);
+  }
+  const Topology topology = world.catalog().topology("shop");
+  CHECK(topology.node(topology.node_of(MoveWorld::shard)).name == "target");
+  CHECK(world.home_record("target")->role == Role::owner);
+}
+
 TEST_CASE("writes made while the mirror could not be reached are brought back by a rollback") {
   MoveWorld world(schema);
   fill(world, 5);

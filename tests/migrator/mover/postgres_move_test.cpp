@@ -2,6 +2,7 @@
 
 #include "migrator/mover/move_world.hpp"
 #include "support/catch.hpp"
+#include "support/postgres.hpp"
 
 // Moves from one PostgreSQL database to another, with what only PostgreSQL has.
 
@@ -77,6 +78,51 @@ TEST_CASE("a move between two PostgreSQL databases ends with everything at the t
       Error);
   cluster.execute(MoveWorld::shard, "DELETE FROM customer WHERE id = 1");
   CHECK(count(world, "invoice", "target") == 20);
+}
+
+TEST_CASE("PostgreSQL: what can not be followed is refused by name before anything moves") {
+  if (no_server()) return;
+  const auto refusal = [](const char* schema) {
+    MoveWorld world(schema, Engine::postgres);
+    std::string message;
+    try {
+      world.run();
+    } catch (const Error& error) {
+      CHECK(error.code() == ErrorCode::schema);
+      message = error.what();
+    }
+    CHECK(world.home_record("source")->peer.empty());
+    CHECK_FALSE(world.home_record("target").has_value());
+    return message;
+  };
+  CHECK(refusal("CREATE TABLE t (id bigint PRIMARY KEY); ALTER TABLE t ENABLE ROW LEVEL SECURITY, "
+                "FORCE ROW LEVEL SECURITY; CREATE POLICY few ON t USING (id = 1)")
+            .find("row level security") != std::string::npos);
+  CHECK(refusal("CREATE TYPE pair AS (a int, b int); CREATE TABLE t (id pair PRIMARY KEY)")
+            .find("composite type") != std::string::npos);
+}
+
+TEST_CASE("PostgreSQL: a session whose triggers are off is captured, and refused all the same") {
+  if (no_server()) return;
+  MoveWorld world(shop, Engine::postgres);
+  fill(world, 6);
+  // Only the server's superuser can turn them off.
+  const auto as_replica = [&](const char* node, const std::string& sql) {
+    std::string dsn = world.dsn(node);
+    dsn.replace(dsn.find("ringshard@"), 10, "postgres@");
+    run_postgres(dsn, "SET session_replication_role TO replica; SET search_path TO shop_0; " + sql);
+  };
+  {
+    AtPoint at(FaultPoint::after_ready, [&] {
+      as_replica("source", "UPDATE customer SET name = 'by a replica' WHERE id = 2");
+      as_replica("source", "DELETE FROM event");
+    });
+    CHECK(world.run().stage == MoveStage::observing);
+  }
+  CHECK(count(world, "customer WHERE name = 'by a replica'", "target") == 1);
+  CHECK_THROWS(as_replica("source", "UPDATE customer SET name = 'late' WHERE id = 1"));
+  CHECK_THROWS(as_replica("source", "INSERT INTO event VALUES (9, '2024-01-01')"));
+  CHECK(world.verify().equal());
 }
 
 TEST_CASE("PostgreSQL: a table that is altered during its move is noticed before the decision") {
