@@ -6,8 +6,9 @@
 
 #include "mover/backfill.hpp"
 #include "mover/capture.hpp"
+#include "mover/cleanup.hpp"
 #include "mover/cutover.hpp"
-#include "mover/retry.hpp"
+#include "mover/failover.hpp"
 #include "mover/tailer.hpp"
 #include "support/fault.hpp"
 #include "support/log.hpp"
@@ -47,8 +48,6 @@ HomeSchema home_schema(Catalog& catalog, const MoveRecord& move, std::string_vie
   return found->second.home;
 }
 
-/// Who the owner's database was is kept at the mirror, in the table of checkpoints.
-constexpr std::string_view owner_identity = "ringshard_owner_identity";
 MoveOptions without_repair(MoveOptions options) {
   options.repair = false;
   return options;
@@ -141,34 +140,10 @@ bool Mover::revert_if_capture_lost(Run& run) {
 }
 
 void Mover::heed_failover(Run& run, HomePair& pair) {
-  const std::string identity = pair.owner_backend().identity();
-  if (identity.empty()) return;
-  std::optional<Row> known;
-  std::int64_t applied = 0;
-  {
-    MirrorTransaction tx(pair, TxMode::read, Deadline());
-    known = tx.store().checkpoint(owner_identity).last_key;
-    applied = tx.store().applied_head(tx.store().dialect().schema(tx.store().session())->tables);
-  }
-  if (known && std::get<std::string>(known->front()) == identity) return;
-  if (known) {
-    log::warning(
-        "move " + run.move.id + ": the database of node '" + pair.leg().owner +
-        "' went on from an older state (a replica took over, or it was restored): all rows "
-        "of " +
-        pair.home().str() + " are compared anew");
-    retry_conflicts(pair.clock(), Deadline::after(pair.clock(), options_.lock_wait), [&] {
-      OwnerTransaction tx(pair, TxMode::exclusive,
-                          Deadline::after(pair.clock(), options_.cutover.lock_timeout));
-      tx.store().dialect().raise_log(tx.store().session(), applied);
-      tx.commit();
-    });
+  ringshard::heed_failover(pair, options_, [&] {
     run.move.verified_seq = 0;
     if (run.move.stage == MoveStage::ready) store(run, MoveStage::verifying);
-  }
-  MirrorTransaction tx(pair, TxMode::write, Deadline::after(pair.clock(), options_.lock_wait));
-  tx.store().store_checkpoint(owner_identity, {Row{identity}, false});
-  tx.commit();
+  });
 }
 
 void Mover::step(Run& run) {
@@ -409,12 +384,12 @@ void Mover::observe(Run& run) {
 }
 
 void Mover::clean(Run& run) {
-  remove_other_home(run.observed, run.move.target);
+  remove_mirror(catalog_, run.observed, options_, run.move.target);
   store(run, MoveStage::done);
 }
 
 void Mover::revert(Run& run) {
-  remove_other_home(run.forward, run.move.source);
+  remove_mirror(catalog_, run.forward, options_, run.move.source);
   store(run, MoveStage::reverted);
 }
 
@@ -457,31 +432,8 @@ void Mover::roll_back(Run& run) {
     promote_new_owner(run.observed, *decided, options_);
   }
   store(run, MoveStage::rolling_back, run.move.source);
-  remove_other_home(run.returned, run.move.source);
+  remove_mirror(catalog_, run.returned, options_, run.move.source);
   store(run, MoveStage::rolled_back);
-}
-
-void Mover::remove_other_home(HomePair& pair, const std::string& placement) {
-  const Leg& leg = pair.leg();
-  const Topology topology = catalog_.topology(leg.home.keyspace);
-  const std::string& placed = topology.node(topology.node_of(*leg.home.shard)).name;
-  if (placed != placement || placed != leg.owner)
-    throw Error(ErrorCode::refused, "the catalog places " + leg.home.str() + " on node '" + placed +
-                                        "', expected '" + leg.owner + "'; nothing was removed");
-  // Refuses unless the owner's record agrees.
-  stop_capture(pair, options_);
-  pair.disconnect();
-  std::optional<HomeRecord> other;
-  const auto is_mirror_of_this = [&](const std::optional<HomeRecord>& record) {
-    other = record;
-    return !record || (record->role == Role::mirror && record->move_id == leg.move_id);
-  };
-  if (!pair.mirror_backend().drop_home_if(leg.home, is_mirror_of_this,
-                                          Deadline::after(nodes_.clock(), options_.lock_wait)))
-    throw Error(ErrorCode::refused, "home " + leg.home.str() + " on node '" + leg.mirror +
-                                        "' says " + describe(other) +
-                                        ", expected a mirror of this move; it was not removed");
-  fault::hit(FaultPoint::home_dropped);
 }
 
 VerifyReport Mover::verify(const std::string& move_id) {

@@ -109,13 +109,11 @@ class Mover {
   void hand_over(Run& run, HomePair& pair);
   VerifyReport compare_all(Run& run, HomePair& pair, std::int64_t& verified_seq,
                            const std::function<void()>& between);
-  void remove_other_home(HomePair& pair, const std::string& placement);
   void store(Run& run, MoveStage next, const std::optional<std::string>& placement = std::nullopt);
   void check_log(Run& run, HomePair& pair);
   bool revert_if_capture_lost(Run& run);
 
-  /// Notices an owner whose database went on from an older state than the mirror saw (a replica took
-  /// over): new changes get numbers that the mirror has not seen, and all rows are compared anew.
+  /// What follows from a fail-over of the owner: see failover.hpp.
   void heed_failover(Run& run, HomePair& pair);
   void between_steps(Run& run);
   void between_tails(Run& run, HomePair& pair);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -107,12 +106,6 @@ class PostgresFleet {
   TemporaryFolder folder_;
   std::map<std::string, std::unique_ptr<TestDatabase>> databases_;
 };
-
-bool no_server() {
-  if (!postgres_server().empty()) return false;
-  std::cout << "test skipped: there is no PostgreSQL server\n";
-  return true;
-}
 
 void in_reference_home(const std::string& dsn, const std::string& sql) {
   const HomeName home{"shop", std::nullopt};

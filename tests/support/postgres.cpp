@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <stdexcept>
 
@@ -33,6 +34,12 @@ constexpr auto clear =
     "current_database() AND pid <> pg_backend_pid() AND usename = current_user";
 
 }  // namespace
+
+bool no_server() {
+  if (!postgres_server().empty()) return false;
+  std::cout << "test skipped: there is no PostgreSQL server\n";
+  return true;
+}
 
 void run_postgres(const std::string& dsn, const std::string& sql) {
   static_cast<void>(run(connect(dsn).get(), sql));

@@ -9,6 +9,9 @@ namespace ringshard::testing {
 /// ordinary role that may make databases. Empty where there is none.
 std::string postgres_server();
 
+/// True, and said so that ctest counts the test as skipped, where there is no server.
+bool no_server();
+
 /// One statement in the database of a DSN, as psql would run it.
 void run_postgres(const std::string& dsn, const std::string& sql);
 

@@ -22,8 +22,6 @@ PostgresCluster::~PostgresCluster() {
   }
 }
 
-bool PostgresCluster::available() { return !postgres_server().empty(); }
-
 std::string PostgresCluster::dsn(const std::string& database) const {
   return "postgresql://ringshard@/" + database + "?host=" + folder();
 }

@@ -15,9 +15,6 @@ class PostgresCluster {
   PostgresCluster& operator=(const PostgresCluster&) = delete;
   ~PostgresCluster();
 
-  /// False where there is no server to run.
-  static bool available();
-
   std::string folder() const { return folder_.path().string(); }
 
   /// Of a database that is made now.

@@ -1,7 +1,6 @@
 // What a session does over a network that can be watched and cut, with the real server behind it.
 
 #include <chrono>
-#include <iostream>
 #include <memory>
 #include <pqxx/pqxx>
 #include <string>
@@ -15,12 +14,6 @@ using namespace ringshard;
 using namespace ringshard::testing;
 
 namespace {
-
-bool no_server() {
-  if (!postgres_server().empty()) return false;
-  std::cout << "test skipped: there is no PostgreSQL server\n";
-  return true;
-}
 
 /// A home in a database of its own, and the network before it.
 struct World {

@@ -4,6 +4,7 @@
 #include "backend/backend.hpp"
 #include "support/catch.hpp"
 #include "support/clock.hpp"
+#include "support/postgres.hpp"
 #include "support/postgres_cluster.hpp"
 #include "support/process.hpp"
 
@@ -11,9 +12,9 @@ namespace ringshard::testing {
 
 TEST_CASE(
     "PostgreSQL: a node is reached over TLS, and only with the certificate that it must have") {
-  if (!PostgresCluster::available() ||
-      run_process("/bin/sh", {"-c", "openssl version"}).exit_code != 0) {
-    std::cout << "test skipped: there is no PostgreSQL server, or no openssl\n";
+  if (no_server()) return;
+  if (run_process("/bin/sh", {"-c", "openssl version"}).exit_code != 0) {
+    std::cout << "test skipped: openssl is not installed\n";
     return;
   }
   PostgresCluster server;

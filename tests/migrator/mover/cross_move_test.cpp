@@ -1,20 +1,14 @@
 #include <algorithm>
-#include <iostream>
 #include <optional>
 
 #include "migrator/mover/move_world.hpp"
 #include "support/catch.hpp"
+#include "support/postgres.hpp"
 
 // Moves between two kinds of databases, there and back.
 
 namespace ringshard::testing {
 namespace {
-
-bool no_server() {
-  if (!postgres_server().empty()) return false;
-  std::cout << "test skipped: there is no PostgreSQL server\n";
-  return true;
-}
 
 constexpr Side in_sqlite{Engine::sqlite,
                          "CREATE TABLE customer (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT "

@@ -1,15 +1,11 @@
-#include <iostream>
-
 #include "migrator/mover/move_world.hpp"
 #include "support/catch.hpp"
+#include "support/postgres.hpp"
 
 namespace ringshard::testing {
 
 TEST_CASE("PostgreSQL: a row of 100 MB moves, copied and written meanwhile") {
-  if (postgres_server().empty()) {
-    std::cout << "test skipped: there is no PostgreSQL server\n";
-    return;
-  }
+  if (no_server()) return;
   constexpr std::int64_t size = 100 << 20;
   MoveWorld world(
       "CREATE TABLE document (id bigint PRIMARY KEY, body bytea);"

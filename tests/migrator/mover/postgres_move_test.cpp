@@ -9,12 +9,6 @@
 namespace ringshard::testing {
 namespace {
 
-bool no_server() {
-  if (!postgres_server().empty()) return false;
-  std::cout << "test skipped: there is no PostgreSQL server\n";
-  return true;
-}
-
 constexpr auto shop =
     "CREATE TYPE mood AS ENUM ('low', 'high');"
     "CREATE DOMAIN price AS numeric(12, 2) CHECK (VALUE >= 0);"

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <iostream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -9,6 +8,7 @@
 #include "migrator/mover/move_world.hpp"
 #include "support/catch.hpp"
 #include "support/clock.hpp"
+#include "support/postgres.hpp"
 #include "support/postgres_cluster.hpp"
 
 // PostgreSQL servers that are killed and started again, or replaced by a replica, while a shard
@@ -16,12 +16,6 @@
 
 namespace ringshard::testing {
 namespace {
-
-bool no_server() {
-  if (PostgresCluster::available()) return false;
-  std::cout << "test skipped: there is no PostgreSQL server\n";
-  return true;
-}
 
 constexpr auto schema =
     "CREATE TABLE item (id bigint PRIMARY KEY, name text);"
