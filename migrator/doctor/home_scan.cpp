@@ -24,7 +24,7 @@ class Scanner {
     Session& session = store_.session();
     const HomeSchema schema = store_.dialect().describe_schema(session);
     for (const Table& table : schema.tables) {
-      TableScan scan{table.name, store_.dialect().digest(session, table, {}),
+      TableScan scan{table.name, store_.dialect().digest(session, table, KeyRange{}),
                      division_.is_sharded(table.name)};
       result_.rows += scan.digest.rows;
       if (scan.keys_checked) check_keys(table, scan.digest.rows);

@@ -50,9 +50,9 @@ Digests digests_of(Backend& backend, const HomeName& home,
     for (const Table& table : store.dialect().describe_schema(store.session()).tables) {
       const Table* shared = common ? common->find(table.name) : nullptr;
       const bool comparable = shared != nullptr && shared->columns == table.columns;
-      digests[table.name] =
-          comparable ? store.dialect().digest(store.session(), *shared, {}, RowForm::portable)
-                     : store.dialect().digest(store.session(), table, {});
+      digests[table.name] = comparable ? store.dialect().digest(store.session(), *shared,
+                                                                KeyRange{}, RowForm::portable)
+                                       : store.dialect().digest(store.session(), table, KeyRange{});
     }
   });
   return digests;

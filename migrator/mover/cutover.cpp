@@ -95,14 +95,14 @@ std::int64_t Cutover::drain(OwnerTransaction& owner, const std::string& certific
 std::vector<Cutover::Changed> Cutover::changed_since(const std::vector<Table>& tables,
                                                      std::int64_t seq) {
   std::vector<Changed> changed;
+  std::int64_t left = options_.cutover.changes_max * 2;
   MirrorTransaction mirror(pair_, TxMode::read, Deadline());
   for (const Table& table : tables) {
-    const std::int64_t left =
-        options_.cutover.changes_max * 2 - static_cast<std::int64_t>(changed.size());
+    Changed& of_table = changed.emplace_back(Changed{&table, {}});
     for (Change& change : mirror.store().applied_after(table, pair_.leg().number, seq, left + 1))
-      changed.push_back({&table, std::move(change.key)});
-    if (static_cast<std::int64_t>(changed.size()) > options_.cutover.changes_max * 2)
-      throw Error(ErrorCode::timeout, "too many rows changed since they were compared");
+      of_table.keys.push_back(std::move(change.key));
+    left -= static_cast<std::int64_t>(of_table.keys.size());
+    if (left < 0) throw Error(ErrorCode::timeout, "too many rows changed since they were compared");
   }
   return changed;
 }
@@ -111,11 +111,19 @@ std::vector<Difference> Cutover::compare(OwnerTransaction& owner,
                                          const std::vector<Changed>& changed, Deadline deadline) {
   std::vector<Difference> differences;
   MirrorTransaction mirror(pair_, TxMode::read, Deadline());
-  for (const Changed& row : changed) {
+  const auto digest = [&](HomeStore& store, const Changed& rows) {
+    return store.dialect().digest(store.session(), *rows.table, rows.keys, pair_.form());
+  };
+  for (const Changed& rows : changed) {
     require_time(pair_, deadline);
-    if (auto found = difference_of(*row.table, row.key, owner.store().fetch(*row.table, row.key),
-                                   mirror.store().fetch(*row.table, row.key), pair_.form()))
-      differences.push_back(std::move(*found));
+    // Checksums first: they take a round trip a side, and rows can be large.
+    if (rows.keys.empty() || digest(owner.store(), rows) == digest(mirror.store(), rows)) continue;
+    for (const Row& key : rows.keys) {
+      require_time(pair_, deadline);
+      if (auto found = difference_of(*rows.table, key, owner.store().fetch(*rows.table, key),
+                                     mirror.store().fetch(*rows.table, key), pair_.form()))
+        differences.push_back(std::move(*found));
+    }
   }
   return differences;
 }

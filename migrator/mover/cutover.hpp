@@ -53,7 +53,7 @@ class Cutover {
  private:
   struct Changed {
     const Table* table;
-    Row key;
+    std::vector<Row> keys;
   };
 
   std::int64_t drain(OwnerTransaction& owner, const std::string& certificate, Deadline deadline);

@@ -182,6 +182,10 @@ class Dialect {
   virtual Digest digest(Session& session, const Table& table, const KeyRange& range,
                         RowForm form = RowForm::native) const = 0;
 
+  /// The same of the rows that have one of these keys, no key twice; absent rows do not count.
+  virtual Digest digest(Session& session, const Table& table, std::span<const Row> keys,
+                        RowForm form = RowForm::native) const = 0;
+
   virtual std::vector<Counter> counters(Session& session) const = 0;
 
   /// Sets each counter to at least the given value.

@@ -19,10 +19,11 @@ std::string key_columns(std::size_t count) {
   return text;
 }
 
-std::string key_equals(const Table& table) {
+/// $first …: the key.
+std::string key_equals(const Table& table, std::size_t first = 1) {
   std::string text;
   for (std::size_t i = 0; i < table.key.size(); ++i)
-    text += (i > 0 ? " AND " : "") + quoted(table.key[i]) + " = $" + std::to_string(i + 1);
+    text += (i > 0 ? " AND " : "") + quoted(table.key[i]) + " = $" + std::to_string(first + i);
   return text;
 }
 
@@ -74,6 +75,16 @@ void add_bounds(const KeyRange& range, std::vector<ValueView>& parameters) {
     if (!*bound) continue;
     for (const Value& value : **bound) parameters.push_back(view(value));
   }
+}
+
+std::string keys_condition(const Table& table, std::size_t count) {
+  const std::size_t width = table.key.size();
+  if (width == 1 && count > 1)
+    return " WHERE " + quoted(table.key.front()) + " IN (" + placeholders(count) + ")";
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i)
+    text += (i > 0 ? " OR (" : " WHERE (") + key_equals(table, i * width + 1) + ")";
+  return text;
 }
 
 std::string upsert_statement(const Table& table, const Quirks& quirks) {

@@ -14,6 +14,9 @@ namespace ringshard {
 std::string range_condition(const Table& table, bool has_after, bool has_through);
 void add_bounds(const KeyRange& range, std::vector<ValueView>& parameters);
 
+/// " WHERE …" for the rows of `count` keys, at least one. $1 …: the keys' values.
+std::string keys_condition(const Table& table, std::size_t count);
+
 /// Inserts a row or makes the one of its key equal to it. $1 …: the columns.
 std::string upsert_statement(const Table& table, const Quirks& quirks);
 

@@ -114,6 +114,43 @@ CONFORMANCE_TEST_CASE("the ends of chunks divide a table, and any range of it, w
   CHECK(home.digest("line", {from, through}).rows == 5);
 }
 
+CONFORMANCE_TEST_CASE("the digest of some keys counts the rows that are there") {
+  SelectedFixture fixture;
+  TestHome home(fixture.open_node("a"), at_rest(),
+                {"CREATE TABLE line (part TEXT NOT NULL, number BIGINT NOT NULL, v TEXT, PRIMARY "
+                 "KEY (number, "
+                 "part))",
+                 "CREATE TABLE item (id BIGINT NOT NULL PRIMARY KEY, v TEXT)"});
+  home.run("INSERT INTO item VALUES (1, 'one'), (2, 'two'), (3, NULL)");
+  home.run("INSERT INTO line VALUES ('a', 1, 'x'), ('b', 1, 'y'), ('a', 2, NULL), ('b', 2, 'z')");
+  const auto digest_of = [&](const std::string& table, const std::vector<Row>& keys) {
+    const Table described = home.table(table);
+    return home.maintain(TxMode::read, [&](HomeStore& store) {
+      return store.dialect().digest(store.session(), described, std::span(keys));
+    });
+  };
+  const auto id = [](std::int64_t number) { return Value(number); };
+  const auto text = [](const char* bytes) { return Value(std::string(bytes)); };
+
+  CHECK(digest_of("item", {}) == Digest{});
+  CHECK(digest_of("item", {{id(7)}, {id(8)}}) == Digest{});
+  CHECK(digest_of("item", {{id(2)}}).rows == 1);
+  CHECK(digest_of("item", {{id(3)}, {id(7)}, {id(1)}, {id(2)}}) == home.digest("item"));
+  CHECK(digest_of("line", {{id(1), text("b")}, {id(2), text("a")}, {id(3), text("a")}}).rows == 2);
+  CHECK(
+      digest_of("line",
+                {{id(1), text("a")}, {id(2), text("b")}, {id(1), text("b")}, {id(2), text("a")}}) ==
+      home.digest("line"));
+  Digest parts = digest_of("line", {{id(1), text("a")}});
+  parts += digest_of("line", {{id(2), text("b")}, {id(1), text("b")}, {id(2), text("a")}});
+  CHECK(parts == home.digest("line"));
+
+  // More keys than one statement is about.
+  std::vector<Row> many;
+  for (std::int64_t number = -1'200; number < 1'200; ++number) many.push_back({id(number)});
+  CHECK(digest_of("item", many) == home.digest("item"));
+}
+
 CONFORMANCE_TEST_CASE("the digest of no rows is zero and says so") {
   SelectedFixture fixture;
   Digests digest(fixture);

@@ -98,7 +98,7 @@ class Copy {
     HomePair pair(nodes_, leg_);
     OwnerTransaction tx(pair, TxMode::read, Deadline());
     const HomeSchema found = tx.store().dialect().describe_schema(tx.store().session());
-    return tx.store().dialect().digest(tx.store().session(), found.tables.at(0), {});
+    return tx.store().dialect().digest(tx.store().session(), found.tables.at(0), KeyRange{});
   }
 
   std::string source_file() const { return folder_ / "a/bench_0.db"; }

@@ -215,7 +215,7 @@ void postgres_digest(benchmark::State& state) {
   for (auto _ : state) {
     SessionTransaction tx(*session, home, TxMode::read, Deadline());
     const HomeSchema found = backend->dialect().describe_schema(*session);
-    benchmark::DoNotOptimize(backend->dialect().digest(*session, found.tables.at(0), {}));
+    benchmark::DoNotOptimize(backend->dialect().digest(*session, found.tables.at(0), KeyRange{}));
   }
   state.SetItemsProcessed(state.iterations() * rows);
 }

@@ -21,6 +21,10 @@ namespace {
 // anew (describe_schema).
 constexpr auto schema_is_known_for = std::chrono::seconds(1);
 
+// Of a statement about many keys: a key has key_columns_max columns at most, and a statement takes
+// 65,535 parameters.
+constexpr std::size_t keys_at_once = 500;
+
 PostgresSession& own(Session& session) {
   auto* found = dynamic_cast<PostgresSession*>(&session);
   if (found == nullptr)
@@ -349,13 +353,8 @@ std::string row_expression(const Table& table, RowForm form) {
   });
 }
 
-}  // namespace
-
-Digest PostgresDialect::digest(Session& session, const Table& table, const KeyRange& range,
-                               RowForm form) const {
-  PostgresSession& in = own(session);
-  std::vector<ValueView> parameters;
-  add_bounds(range, parameters);
+Digest digest_where(PostgresSession& in, const Table& table, RowForm form,
+                    const std::string& condition, std::span<const ValueView> parameters) {
   // The halves of a row's hash are hashes of 64 bits with two seeds. sum() of bigints is exact, but
   // of signed numbers: each negative one is 2^64 too small.
   const std::string sql =
@@ -364,11 +363,9 @@ Digest PostgresDialect::digest(Session& session, const Table& table, const KeyRa
       "18446744073709551616), 0)::text FROM (SELECT hashtextextended(r, 0) AS low, "
       "hashtextextended(r, 1) AS high FROM (SELECT ROW(" +
       row_expression(table, form) + ")::text COLLATE \"C\" AS r FROM " +
-      table_name(in, table.name) +
-      range_condition(table, range.after.has_value(), range.through.has_value()) +
-      ") AS texts OFFSET 0) AS hashes";
+      table_name(in, table.name) + condition + ") AS texts OFFSET 0) AS hashes";
   Digest digest;
-  in.for_each(sql, std::span<const ValueView>(parameters), [&digest](RowView row) {
+  in.for_each(sql, parameters, [&digest](RowView row) {
     digest.rows = std::get<std::int64_t>(row[0]);
     digest.sum_low = wrapped(std::get<std::string_view>(row[1]));
     digest.sum_high =
@@ -376,6 +373,33 @@ Digest PostgresDialect::digest(Session& session, const Table& table, const KeyRa
     return false;
   });
   return digest;
+}
+
+}  // namespace
+
+Digest PostgresDialect::digest(Session& session, const Table& table, const KeyRange& range,
+                               RowForm form) const {
+  std::vector<ValueView> parameters;
+  add_bounds(range, parameters);
+  return digest_where(own(session), table, form,
+                      range_condition(table, range.after.has_value(), range.through.has_value()),
+                      parameters);
+}
+
+Digest PostgresDialect::digest(Session& session, const Table& table, std::span<const Row> keys,
+                               RowForm form) const {
+  Digest total;
+  // As many as a message has room for, however wide the key is.
+  for (std::size_t done = 0; done < keys.size();) {
+    const auto part = keys.subspan(done, std::min(keys.size() - done, keys_at_once));
+    std::vector<ValueView> parameters;
+    for (const Row& key : part)
+      for (const Value& value : key) parameters.push_back(view(value));
+    total +=
+        digest_where(own(session), table, form, keys_condition(table, part.size()), parameters);
+    done += part.size();
+  }
+  return total;
 }
 
 // ---- counters

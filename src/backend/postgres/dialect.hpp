@@ -34,6 +34,8 @@ class PostgresDialect final : public Dialect {
   void put_evicting(Session& session, const Table& table, RowView row) const override;
   Digest digest(Session& session, const Table& table, const KeyRange& range,
                 RowForm form) const override;
+  Digest digest(Session& session, const Table& table, std::span<const Row> keys,
+                RowForm form) const override;
   std::vector<Counter> counters(Session& session) const override;
   void raise_counters(Session& session, const std::vector<Counter>& counters) const override;
   void raise_foreign_counters(Session& session, const HomeSchema& schema,
